@@ -26,7 +26,9 @@ use crate::{api, page, pulumi, terraform};
 /// What the keys of the audit log begin with, in the container that has everything else too.
 pub const AUDIT_PREFIX: &str = "audit/";
 /// The folder of the container that has the documents.
-const ROOT: &str = "documents";
+pub(crate) const ROOT: &str = "documents";
+/// What the keys of the documents begin with.
+pub(crate) const DOCUMENTS: &str = "documents/";
 /// What the names of the documents of Terraform's states begin with.
 const TERRAFORM: &str = "terraform";
 

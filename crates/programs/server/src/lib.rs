@@ -38,6 +38,7 @@ mod problem;
 mod pulumi;
 mod scan;
 mod secrets_key;
+mod store_check;
 mod store_problem;
 mod terraform;
 
@@ -50,6 +51,7 @@ pub use policy::{Check, ForceUnlock, Policies};
 pub use problem::{Problem, ProblemType};
 pub use pulumi::PulumiBucket;
 pub use secrets_key::SecretsKeyError;
+pub use store_check::{ProblemReport, StoreCheck, StoreCheckError, StoreProblem};
 
 /// The audit log.
 pub use groundstate_audit as audit;

@@ -4,11 +4,12 @@ use std::fmt;
 use std::time::Duration;
 
 use groundstate_audit::{Event, Outcome};
-use groundstate_common::{IdSource, IdSourceError, Sleeper, jittered};
+use groundstate_common::{IdSource, IdSourceError, Sleeper, Timestamp, jittered};
 use groundstate_pulumi_service::{PruneOptions, PruneReport};
 use groundstate_versioned::{
     Document, Error, LockOutcome, Name, NewLock, Retention, SweepOptions, SweepReport,
 };
+use serde::{Deserialize, Serialize};
 use thiserror::Error as ThisError;
 use tracing::{info, warn};
 
@@ -22,6 +23,16 @@ const LOOKS: u32 = 4;
 const SETTLING: &str = "maintenance/settle";
 /// How often it does so. A request for such a stack does not wait for that.
 const SETTLE: Duration = Duration::from_secs(120);
+
+/// How far the clock may be from the times of the store before nothing is removed because of its age.
+const APART: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What the lock of a sweep says.
+#[derive(Serialize, Deserialize)]
+struct Sweeping {
+    /// Since when the sweeps followed each other without a jump of the clock.
+    steady_since: Timestamp,
+}
 
 /// When to sweep, and what is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +128,7 @@ impl Maintenance {
     /// Those of the store, and if there are no random numbers.
     pub async fn take_settling_turn(&self) -> Result<Option<usize>, MaintenanceError> {
         let name = Name::parse(SETTLING).expect("it is made of letters and a slash");
-        if !self.take(&self.app.documents().document(&name), SETTLE).await? {
+        if !self.take(&self.app.documents().document(&name), SETTLE, "").await? {
             return Ok(None);
         }
         Ok(Some(self.app.stacks().settle_all().await?))
@@ -131,15 +142,63 @@ impl Maintenance {
     pub async fn take_turn(&self) -> Result<Option<SweepReport>, MaintenanceError> {
         let name = Name::parse(LEASE).expect("it is made of letters and a slash");
         let lease = self.app.documents().document(&name);
-        if !self.take(&lease, self.options.interval).await? {
+        let steady_since = self.steady_since(&lease).await?;
+        let sweeping = serde_json::to_string(&Sweeping { steady_since }).unwrap_or_default();
+        if !self.take(&lease, self.options.interval, &sweeping).await? {
             return Ok(None);
         }
-        let options = SweepOptions::default().retention(self.options.retention).grace(self.options.grace);
+        let doubt = self.doubt(&lease, steady_since).await?;
+        let mut options = SweepOptions::default().grace(self.options.grace);
+        match &doubt {
+            Some(doubt) => {
+                warn!("{doubt}, so old versions are not removed");
+                self.note("history.keep", doubt);
+            }
+            None => options = options.retention(self.options.retention),
+        }
         let report = self.app.documents().sweep(&options).await?;
         self.say(&report);
         // Behind the versions, whose updates are needed no more with them.
-        self.prune().await;
+        if doubt.is_none() {
+            self.prune().await;
+        }
         Ok(Some(report))
+    }
+
+    /// Since when sweeps followed each other without a jump of the clock: until now, if the last one is far away.
+    async fn steady_since(&self, lease: &Document) -> Result<Timestamp, Error> {
+        let head = lease.head().await?;
+        let now = head.time();
+        let Some(last) = head.recorded_lock() else { return Ok(Timestamp::MIN) };
+        let sweeping: Option<Sweeping> = serde_json::from_slice(&last.document).ok();
+        let allowed = APART.saturating_add(self.options.interval);
+        let is_near = last.taken.seconds().abs_diff(now.seconds()) <= allowed.as_secs();
+        Ok(if is_near { sweeping.map_or(Timestamp::MIN, |sweeping| sweeping.steady_since) } else { now })
+    }
+
+    /// Why the clock is not believed, with the lock just taken.
+    async fn doubt(&self, lease: &Document, steady_since: Timestamp) -> Result<Option<String>, Error> {
+        let now = self.app.context().clock.now();
+        if let Some(stored) = lease.replaced().await?
+            && stored.seconds().abs_diff(now.seconds()) > APART.as_secs()
+        {
+            return Ok(Some(format!(
+                "the clock of this machine says {now}, and the store says {stored}, more than a day apart"
+            )));
+        }
+        let is_steady = now.duration_since(steady_since).is_some_and(|steady| steady >= APART);
+        Ok((!is_steady).then(|| {
+            format!(
+                "the clock of this machine says {now}, more than a day from the sweep before {steady_since}, \
+                 and has not gone on steadily for a day since"
+            )
+        }))
+    }
+
+    fn note(&self, action: &'static str, reason: &str) {
+        if let Some(audit) = self.app.audit() {
+            audit.note(Event::new("system", action, "all states", Outcome::Refused).reason(reason.to_owned()));
+        }
     }
 
     /// Removes what old updates of Pulumi stacks left.
@@ -164,9 +223,15 @@ impl Maintenance {
     }
 
     /// Takes the lock for this interval; not if it is taken.
-    async fn take(&self, lease: &Document, interval: Duration) -> Result<bool, MaintenanceError> {
+    async fn take(
+        &self,
+        lease: &Document,
+        interval: Duration,
+        document: &str,
+    ) -> Result<bool, MaintenanceError> {
         let id = self.ids.uuid()?;
-        let lock = NewLock::new(id).lease(Some(interval)).by("maintenance");
+        let lock =
+            NewLock::new(id).lease(Some(interval)).document(document.to_owned()).by("maintenance");
         Ok(matches!(lease.lock(&lock).await?, LockOutcome::Locked(_)))
     }
 

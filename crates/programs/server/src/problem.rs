@@ -89,6 +89,10 @@ problem_types! {
     TooManyRequests = TOO_MANY_REQUESTS, "too-many-requests", "there are too many requests";
     /// A defect of the server. Report it.
     Internal = INTERNAL_SERVER_ERROR, "internal", "there is a defect in the server";
+    /// What the store has is damaged. Tell an operator, who finds out more by `groundstate store check`.
+    Damaged = INTERNAL_SERVER_ERROR, "damaged", "what is stored is damaged";
+    /// The store refuses the server, is read-only, or is not the one it was. Tell an operator.
+    StoreUnusable = SERVICE_UNAVAILABLE, "store-unusable", "the server cannot use its store";
     /// The store does not answer. Wait as long as `Retry-After` says.
     Unavailable = SERVICE_UNAVAILABLE, "unavailable", "the store does not answer";
 }
@@ -160,7 +164,10 @@ impl Problem {
     pub(crate) fn outcome(&self) -> Outcome {
         match self.kind {
             ProblemType::Unauthenticated | ProblemType::Forbidden => Outcome::Denied,
-            ProblemType::Internal | ProblemType::Unavailable => Outcome::Failed,
+            ProblemType::Internal
+            | ProblemType::Damaged
+            | ProblemType::StoreUnusable
+            | ProblemType::Unavailable => Outcome::Failed,
             _ => Outcome::Refused,
         }
     }
@@ -221,9 +228,15 @@ mod tests {
     }
 
     #[test]
-    fn only_a_defect_and_a_store_that_does_not_answer_are_5xx() {
+    fn only_defects_and_troubles_of_the_store_are_5xx() {
         for kind in ProblemType::ALL {
-            let is_5xx = matches!(kind, ProblemType::Internal | ProblemType::Unavailable);
+            let is_5xx = matches!(
+                kind,
+                ProblemType::Internal
+                    | ProblemType::Damaged
+                    | ProblemType::StoreUnusable
+                    | ProblemType::Unavailable
+            );
             assert_eq!(kind.status().is_server_error(), is_5xx, "{kind:?}");
             assert!(kind.status().is_client_error() || is_5xx, "{kind:?}");
         }

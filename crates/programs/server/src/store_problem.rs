@@ -25,17 +25,21 @@ pub(crate) fn store_problem(failed: &Error) -> Problem {
         ErrorKind::Throttled | ErrorKind::Unavailable => {
             (ProblemType::Unavailable, "the store does not answer; try again")
         }
-        ErrorKind::NoContainer | ErrorKind::Denied => {
-            (ProblemType::Internal, "the server cannot use its store; the log of the server says why")
+        ErrorKind::NoContainer => {
+            (ProblemType::StoreUnusable, "the store of the server is not there; the log of the server says more")
         }
-        ErrorKind::Corrupt => {
-            (ProblemType::Internal, "what is stored is damaged; the log of the server says what")
-        }
+        ErrorKind::Denied => (
+            ProblemType::StoreUnusable,
+            "the store of the server refuses it, or is read-only; the log of the server says which",
+        ),
+        ErrorKind::Corrupt => (ProblemType::Damaged, "see `groundstate store check`"),
         _ => (ProblemType::Internal, "the server failed; the log of the server says why"),
     };
     let cause = std::error::Error::source(failed).map(ToString::to_string).unwrap_or_default();
     match kind {
-        ProblemType::Internal => error!(error = %failed, cause, "the store failed"),
+        ProblemType::Internal | ProblemType::Damaged | ProblemType::StoreUnusable => {
+            error!(error = %failed, cause, "the store failed")
+        }
         _ => warn!(error = %failed, cause, "the store did not do it"),
     }
     let detail = match kind {
@@ -43,6 +47,8 @@ pub(crate) fn store_problem(failed: &Error) -> Problem {
         ProblemType::NotFound | ProblemType::TooLarge | ProblemType::BadRequest => {
             format!("{detail}: {}", failed.reason())
         }
+        // The reason names parts of the document, and no place.
+        ProblemType::Damaged => format!("{}; {detail}", failed.reason()),
         _ => detail.to_owned(),
     };
     let problem = Problem::new(kind, detail);

@@ -217,10 +217,13 @@ impl Stack {
         while let Some(from) = before.filter(|before| before.saturating_sub(1) > seen) {
             let page = self.versions_document().versions(Some(from), PAGE).await;
             let page = page.map_err(|error| self.failed(op, error))?;
-            let mut versions = page.versions.into_iter();
+            let (unreadable, mut versions) = (page.unreadable(), page.versions.into_iter());
             let found = versions.find(|version| VersionNote::of(version).update.as_deref() == Some(update));
             if found.is_some() {
                 return Ok(found);
+            }
+            if let Some(number) = unreadable {
+                return Err(self.lost_version(op, number));
             }
             before = page.next;
         }

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use groundstate_blobs::{GetOptions, ListOptions, PutOptions};
+use groundstate_common::hex;
 use groundstate_json::RawJson;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::lease::LeaseToken;
@@ -16,6 +18,9 @@ use crate::update::Update;
 const OP: Op = Op::Events;
 /// How many batches are read at a time.
 const PARALLEL: usize = 8;
+
+/// What the last line of a batch begins with: the SHA-256 of the lines before it.
+const SUM: &str = "sum\t";
 
 /// An event of an engine, as its client sent it.
 #[derive(Clone, Debug)]
@@ -64,6 +69,7 @@ impl Update {
             // A line for each: what is compact has no line breaks.
             text.push_str(&format!("{}\t{}\n", event.sequence, event.text.as_str()));
         }
+        text.push_str(&format!("{SUM}{}\n", hex(&Sha256::digest(text.as_bytes()))));
         let what = format!("events/{first:016}-{last:016}");
         self.put_bytes(OP, &what, Bytes::from(text), &PutOptions::default()).await?;
         if let Some(changes) = changes {
@@ -107,7 +113,7 @@ impl Update {
         let mut events = BTreeMap::new();
         let mut is_whole = true;
         while let Some(batch) = reads.try_next().await? {
-            for line in batch.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            for line in self.lines(&batch)?.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
                 let event = self.event(line)?;
                 if event.sequence >= from {
                     events.entry(event.sequence).or_insert(event);
@@ -125,14 +131,28 @@ impl Update {
         Ok(EventPage { events, next })
     }
 
+    /// The lines of a batch without the last one, which has their checksum. Batches of an earlier release have none.
+    fn lines<'b>(&self, batch: &'b [u8]) -> Result<&'b [u8]> {
+        let lines = batch.strip_suffix(b"\n").unwrap_or(batch);
+        let start = lines.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let (lines, last) = batch.split_at(start);
+        let Some(sum) = last.strip_prefix(SUM.as_bytes()) else { return Ok(batch) };
+        match sum.strip_suffix(b"\n") == Some(hex(&Sha256::digest(lines)).as_bytes()) {
+            true => Ok(lines),
+            false => Err(self.damaged_events()),
+        }
+    }
+
     fn event(&self, line: &[u8]) -> Result<Event> {
         let read = || {
             let (sequence, text) = std::str::from_utf8(line).ok()?.split_once('\t')?;
             Some(Event { sequence: sequence.parse().ok()?, text: RawJson::parse_as_written(text).ok()? })
         };
-        read().ok_or_else(|| {
-            let failure = self.stack.error(ErrorKind::Corrupt, OP);
-            failure.because(format!("the events of the update {} are damaged", self.id))
-        })
+        read().ok_or_else(|| self.damaged_events())
+    }
+
+    fn damaged_events(&self) -> Error {
+        let failure = self.stack.error(ErrorKind::Corrupt, OP);
+        failure.because(format!("the events of the update {} are damaged", self.id))
     }
 }

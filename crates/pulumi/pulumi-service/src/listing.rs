@@ -41,6 +41,8 @@ pub struct ListedStack {
 pub struct StackPage {
     /// The stacks.
     pub stacks: Vec<ListedStack>,
+    /// Those that cannot be read, with the reason.
+    pub damaged: Vec<(StackPath, String)>,
     /// Where the list goes on, if it does.
     pub next: Option<PageToken>,
 }
@@ -64,12 +66,23 @@ impl Stacks {
         let page = self.documents().names(&names).await;
         let page = page.map_err(|error| Error::of_document(OP, "stacks", error))?;
         let paths = page.names.iter().filter_map(StackPath::of_document);
-        let stacks = stream::iter(paths).map(|path| self.listed(path));
-        let stacks: Vec<Option<ListedStack>> = stacks.buffered(PARALLEL).try_collect().await?;
-        let stacks = stacks.into_iter().flatten().filter(|stack| filter.has(stack)).collect();
+        let stacks = stream::iter(paths).map(|path| async move {
+            match self.listed(path.clone()).await {
+                Err(error) if error.kind() == ErrorKind::Corrupt => Ok(Err((path, error.message().to_owned()))),
+                listed => listed.map(Ok),
+            }
+        });
+        let listed: Vec<Result<_, (StackPath, String)>> = stacks.buffered(PARALLEL).try_collect().await?;
+        let (mut stacks, mut damaged) = (Vec::new(), Vec::new());
+        for stack in listed {
+            match stack {
+                Ok(stack) => stacks.extend(stack.filter(|stack| filter.has(stack))),
+                Err(reason) => damaged.push(reason),
+            }
+        }
         // Behind the stacks of the service are those of buckets.
         let next = page.next.or_else(|| self.first_bucket_page(filter));
-        Ok(StackPage { stacks, next })
+        Ok(StackPage { stacks, damaged, next })
     }
 
     async fn listed(&self, path: StackPath) -> Result<Option<ListedStack>> {

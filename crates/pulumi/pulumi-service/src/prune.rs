@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
+use groundstate_blobs::sealed::unseal;
 use groundstate_blobs::{DeleteOptions, GetOptions, ListOptions};
 use groundstate_common::Timestamp;
 use groundstate_versioned::{Head, Retention};
@@ -138,6 +139,10 @@ impl Stacks {
         let stored = self.stored_updates(id).await?;
         // Behind the list: an update that is old and does not run by this head will never run.
         let head = self.versions(id).head().await.map_err(|error| Error::of_document(OP, id, error))?;
+        if head.number() == 0 {
+            let error = Error::new(ErrorKind::Corrupt, OP, id);
+            return Err(error.because("there are updates of it and no version, so nothing was removed"));
+        }
         let old = old(stored, &head, options);
         if old.is_empty() {
             return Ok(());
@@ -205,11 +210,13 @@ impl Stacks {
         let key = self.blob_key(OP, id, &format!("{id}/{update}/preview"))?;
         let blob = self.blobs().get(&key, &GetOptions::default()).await;
         let Some(blob) = blob.map_err(|error| Error::of_blobs(OP, id, error))? else { return Ok(false) };
-        let preview = serde_json::from_slice::<PreviewRecord>(&blob.bytes);
-        let preview = preview.map_err(|error| {
+        let damaged = || {
             let failure = Error::new(ErrorKind::Corrupt, OP, id);
-            failure.because(format!("what is stored of the preview {update} is damaged")).with_source(error)
-        })?;
+            failure.because(format!("what is stored of the preview {update} is damaged"))
+        };
+        let object = unseal(&blob.bytes).map_err(|error| damaged().with_source(error))?;
+        let preview = serde_json::from_slice::<PreviewRecord>(object.as_deref().unwrap_or(&blob.bytes));
+        let preview = preview.map_err(|error| damaged().with_source(error))?;
         Ok(preview.result.is_none() && now < preview.expires)
     }
 
@@ -219,6 +226,12 @@ impl Stacks {
         while let Some(from) = before {
             let page = self.versions(id).versions(Some(from), PAGE).await;
             let page = page.map_err(|error| Error::of_document(OP, id, error))?;
+            // The updates of versions that cannot be read are needed too.
+            if let Some(number) = page.unreadable() {
+                let error = Error::new(ErrorKind::Corrupt, OP, id);
+                let number = number.saturating_sub(1);
+                return Err(error.because(format!("version {number} of its history is damaged or missing")));
+            }
             updates.extend(page.versions.iter().filter_map(|version| VersionNote::of(version).update));
             before = page.next;
         }

@@ -90,6 +90,8 @@ pub struct ImportedState {
 pub struct StackVersions {
     /// The versions.
     pub versions: Vec<StackVersion>,
+    /// The numbers of versions that cannot be read, the newest first.
+    pub unreadable: Vec<u64>,
     /// Before which number it goes on, if it does.
     pub next: Option<u64>,
 }
@@ -269,9 +271,22 @@ impl Stack {
         let stored = version.checked_add(1).ok_or_else(missing)?;
         let before = stored.checked_add(1).ok_or_else(missing)?;
         let page = self.versions.versions(Some(before), 1).await;
-        let mut versions = page.map_err(|error| self.failed(op, error))?.versions;
+        let page = page.map_err(|error| self.failed(op, error))?;
+        if let Some(number) = page.unreadable().filter(|number| *number == stored) {
+            return Err(self.lost_version(op, number));
+        }
+        let mut versions = page.versions;
         versions.retain(|found| found.number == stored && !found.deleted);
         versions.pop().ok_or_else(missing)
+    }
+
+    /// The error where a version cannot be read, whose number in the store is given.
+    pub(crate) fn lost_version(&self, op: Op, number: u64) -> Error {
+        let error = self.error(ErrorKind::Corrupt, op);
+        let number = number.saturating_sub(1);
+        error
+            .because(format!("version {number} of its history is damaged or missing"))
+            .next_step("see `groundstate store check`")
     }
 
     /// What is known of a version.
@@ -302,7 +317,11 @@ impl Stack {
         let page = self.versions.versions(before, limit).await.map_err(|error| self.failed(OP, error))?;
         let versions = page.versions.iter().filter(|version| version.number > 1 && !version.deleted);
         let next = page.next.filter(|next| *next > 2).map(|next| next - 1);
-        Ok(StackVersions { versions: versions.map(listed).collect(), next })
+        let damaged = page.damaged.iter().map(|(number, _)| number);
+        let unreadable = page.missing.iter().chain(damaged).filter_map(|number| number.checked_sub(1));
+        let mut unreadable: Vec<u64> = unreadable.filter(|number| *number > 0).collect();
+        unreadable.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(StackVersions { versions: versions.map(listed).collect(), unreadable, next })
     }
 
     /// Replaces the state. It becomes a version of its own. Where a SHA-256 is `expected`, in lower-case hexadecimal digits, what

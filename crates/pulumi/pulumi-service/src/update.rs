@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use groundstate_blobs::sealed::{seal, unseal};
 use groundstate_blobs::{BlobVersion, ErrorKind as BlobKind, GetOptions, PutOptions};
 use groundstate_versioned::NewLock;
 use serde::Serialize;
@@ -105,10 +106,14 @@ impl Update {
         let Some(blob) = blob.map_err(|error| Error::of_blobs(op, self.stack.path(), error))? else {
             return Ok(None);
         };
-        let value = serde_json::from_slice(&blob.bytes).map_err(|error| {
+        let damaged = || {
             let failure = self.stack.error(ErrorKind::Corrupt, op);
-            failure.because(format!("what is stored of the update {} is damaged", self.id)).with_source(error)
-        })?;
+            failure.because(format!("what is stored of the update {} is damaged", self.id))
+        };
+        let object = unseal(&blob.bytes).map_err(|error| damaged().with_source(error))?;
+        // An earlier release wrote no checksum.
+        let object = object.as_deref().unwrap_or(&blob.bytes);
+        let value = serde_json::from_slice(object).map_err(|error| damaged().with_source(error))?;
         Ok(Some((value, blob.version().clone())))
     }
 
@@ -119,9 +124,9 @@ impl Update {
         value: &impl Serialize,
         options: &PutOptions,
     ) -> Result<()> {
-        let text = serde_json::to_vec(value)
+        let text = serde_json::to_string(value)
             .map_err(|error| self.stack.error(ErrorKind::Internal, op).with_source(error))?;
-        self.put_bytes(op, what, text.into(), options).await.map(drop)
+        self.put_bytes(op, what, seal(&text).into(), options).await.map(drop)
     }
 
     pub(crate) async fn put_bytes(

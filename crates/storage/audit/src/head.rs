@@ -1,16 +1,21 @@
 //! The head: how far the chain is known to go, so that an end that was cut off is found, and where it begins.
 
 use groundstate_blobs::BlobVersion;
+use groundstate_blobs::sealed::{seal, unseal};
 use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::Checkpoint;
-use crate::entry::FORMAT;
 use crate::error::Result;
 use crate::location::{HEAD, Location, Written};
 use crate::op::Op;
 
 /// How often to write it when other nodes write it at the same time.
 const ATTEMPTS: usize = 8;
+
+/// The format that is written, with a checksum.
+const FORMAT: u64 = 2;
+/// The format before, without one. It is read until the head is raised.
+const BARE: u64 = 1;
 
 /// The content of the object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,15 +40,19 @@ impl Head {
     }
 
     fn to_bytes(self) -> Vec<u8> {
-        let mut bytes = serde_json::to_vec(&self).unwrap_or_default();
-        bytes.push(b'\n');
-        bytes
+        let text = serde_json::to_string(&self).unwrap_or_default();
+        match self.format {
+            BARE => (text + "\n").into_bytes(),
+            _ => seal(&text).into_bytes(),
+        }
     }
 
     /// Reads what [`to_bytes`](Self::to_bytes) writes, and nothing else.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
-        let head: Self = serde_json::from_slice(bytes).ok()?;
-        (head.format == FORMAT && head.to_bytes() == bytes).then_some(head)
+        let unsealed = unseal(bytes).ok()?;
+        let format = if unsealed.is_some() { FORMAT } else { BARE };
+        let head: Self = serde_json::from_slice(unsealed.as_deref().unwrap_or(bytes)).ok()?;
+        (head.format == format && head.to_bytes() == bytes).then_some(head)
     }
 }
 
@@ -86,6 +95,7 @@ impl Location {
                 StoredHead::Damaged => return Ok(()),
             };
             let Some(changed) = change(head) else { return Ok(()) };
+            let changed = Head { format: FORMAT, ..changed };
             if let Written::Yes(_) = self.put(op, HEAD, &changed.to_bytes(), version.as_ref()).await? {
                 return Ok(());
             }
@@ -97,7 +107,7 @@ impl Location {
 
 #[cfg(test)]
 mod tests {
-    use super::Head;
+    use super::{BARE, Head};
     use crate::checkpoint::Checkpoint;
     use crate::hash::Hash;
 
@@ -108,8 +118,21 @@ mod tests {
         let bytes = head.to_bytes();
         assert_eq!(Head::parse(&bytes), Some(head));
         let text = String::from_utf8(bytes).unwrap();
-        for wrong in [text.replace(":2", ": 2"), text.replace("\"v\":1", "\"v\":2"), text.trim().to_owned()] {
+        for wrong in [text.replace(":2", ": 2"), text.replace("\"v\":2", "\"v\":1"), text.trim().to_owned()] {
             assert_eq!(Head::parse(wrong.as_bytes()), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn flipped_bit_of_a_head_is_damage_and_one_without_a_checksum_is_read() {
+        let head = Head { segment: 2, ..Head::empty() };
+        let bytes = head.to_bytes();
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(Head::parse(&damaged), None, "bit {bit}");
+        }
+        let bare = Head { format: BARE, ..head };
+        assert_eq!(Head::parse(&bare.to_bytes()), Some(bare));
     }
 }

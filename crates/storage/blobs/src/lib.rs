@@ -50,6 +50,7 @@ mod op;
 mod options;
 mod prefixed;
 mod retry;
+pub mod sealed;
 mod store;
 pub mod traced;
 mod version;

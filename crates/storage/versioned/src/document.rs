@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use groundstate_blobs::{
-    Blob, BlobStore, BlobVersion, Context, ErrorKind as BlobKind, GetOptions, Key, PutOptions,
+    Blob, BlobStore, BlobVersion, Context, ErrorKind as BlobKind, GetOptions, Key,
+    ListOptions, PutOptions,
 };
 use groundstate_common::{IdSourceError, Timestamp, one_line};
 
 use crate::content::Content;
 use crate::documents::Shared;
 use crate::error::{Error, ErrorKind, Result};
-use crate::head::{Head, Unreadable};
+use crate::head::Head;
 use crate::layout::Layout;
 use crate::name::Name;
 use crate::op::Op;
@@ -21,9 +22,13 @@ use crate::settings::Settings;
 use crate::traced;
 use crate::upload::Upload;
 use crate::version::Version;
+use crate::wire::Unreadable;
 
 /// How often the present version is looked for before it is given up.
 const ATTEMPTS: usize = 20;
+/// The next step where a head is damaged or missing.
+pub(crate) const REPAIR: &str =
+    "change nothing, and restore it from a backup or make it anew with `groundstate store repair`";
 /// How often a write that may be repeated is tried when its answer gets lost.
 const WRITES: usize = 3;
 
@@ -52,11 +57,22 @@ impl Document {
         &self.name
     }
 
+    /// When the head was last replaced, by the clock of the store; none if there is no head, or the store does not say.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub async fn replaced(&self) -> Result<Option<Timestamp>> {
+        let key = self.key(Op::Read, self.layout.head())?;
+        let meta = self.store().head(&key).await.map_err(|error| self.failed(Op::Read, error))?;
+        Ok(meta.and_then(|meta| meta.last_modified))
+    }
+
     /// What is true of the document now.
     ///
     /// # Errors
     ///
-    /// `Corrupt` for a head that is damaged, `Unsupported` for one of a later release, and those of the store.
+    /// `Corrupt` for a head that is damaged, and for one that is missing where versions of the document are, `Unsupported` for one of a later release, and those of the store.
     pub async fn head(&self) -> Result<Head> {
         Ok(traced::run(Op::Read, self, self.load(Op::Read)).await?.head)
     }
@@ -149,13 +165,41 @@ impl Document {
         Key::parse(text).map_err(|error| self.failed(op, error))
     }
 
-    /// Reads the head.
+    /// Reads the head. A document without a head is one that was never written, unless there is data of it.
     pub(crate) async fn load(&self, op: Op) -> Result<Stored> {
+        if let Some(blob) = self.head_blob(op).await? {
+            return self.stored(op, &blob);
+        }
+        if !self.has_data(op).await? {
+            return Ok(Stored { head: Head::absent(self.now()), version: None });
+        }
+        // Data follows a head, so another client may have made both since.
+        match self.head_blob(op).await? {
+            Some(blob) => self.stored(op, &blob),
+            None => Err(Error::new(ErrorKind::Corrupt, op, self.place())
+                .because("its head is missing, and versions of it are there")
+                .next_step(REPAIR)),
+        }
+    }
+
+    /// The head as it is stored.
+    pub(crate) async fn head_blob(&self, op: Op) -> Result<Option<Blob>> {
         let key = self.key(op, self.layout.head())?;
         let blob = self.store().get(&key, &GetOptions::default()).await;
-        match blob.map_err(|error| self.failed(op, error))? {
-            Some(blob) => self.stored(op, &blob),
-            None => Ok(Stored { head: Head::absent(self.now()), version: None }),
+        blob.map_err(|error| self.failed(op, error))
+    }
+
+    /// Whether anything lies where the data of the document is.
+    async fn has_data(&self, op: Op) -> Result<bool> {
+        let mut page = None;
+        loop {
+            let options = ListOptions::default().limit(1).page(page);
+            let listed = self.store().list(self.layout.data(), &options).await;
+            let listed = listed.map_err(|error| self.failed(op, error))?;
+            page = listed.next;
+            if !listed.blobs.is_empty() || page.is_none() {
+                return Ok(!listed.blobs.is_empty());
+            }
         }
     }
 
@@ -164,7 +208,7 @@ impl Document {
         let head = Head::read(&blob.bytes, &self.name, self.now()).map_err(|problem| match problem {
             Unreadable::Damaged(problem) => Error::new(ErrorKind::Corrupt, op, self.place())
                 .because(format!("its head is damaged: {problem}"))
-                .next_step("restore it from a backup of the store"),
+                .next_step(REPAIR),
             Unreadable::Newer(format) => Error::new(ErrorKind::Unsupported, op, self.place())
                 .because(format!("its head has the format {format}, which a later release wrote"))
                 .next_step("upgrade"),

@@ -13,6 +13,7 @@ use crate::layout;
 use crate::name::Name;
 use crate::op::Op;
 use crate::settings::Settings;
+use crate::survey::Survey;
 use crate::sweep::{SweepOptions, Swept};
 use crate::traced;
 
@@ -41,12 +42,24 @@ pub struct Listed {
     pub head: Head,
 }
 
+/// A document in a list whose head cannot be used.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Damaged {
+    /// The name under which the store keeps the document.
+    pub name: Name,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
 /// A part of a list of documents, in the order of the names' bytes.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct DocumentPage {
     /// The documents.
     pub documents: Vec<Listed>,
+    /// Those whose heads are damaged, or of a later release.
+    pub damaged: Vec<Damaged>,
     /// Where the list goes on, if it does. A page may be empty and yet not the last.
     pub next: Option<PageToken>,
 }
@@ -59,7 +72,7 @@ pub struct SweepReport {
     pub documents: usize,
     /// What was removed from them.
     pub swept: Swept,
-    /// Those that could not be swept, with the reason.
+    /// Those that could not be swept, with the reason; also those of which there are versions and no head.
     pub failed: Vec<(Name, Error)>,
 }
 
@@ -141,7 +154,7 @@ impl Documents {
     ///
     /// # Errors
     ///
-    /// `Corrupt` for a head that is damaged, and those of the store.
+    /// Those of the store. Documents whose heads are damaged are in the page with the reason.
     pub async fn list(&self, filter: &ListFilter) -> Result<DocumentPage> {
         traced::run_on_all(Op::List, self, &filter.prefix, async {
             let page = self.listing(filter).await?;
@@ -185,10 +198,17 @@ impl Documents {
                 }
                 page = listed.next;
                 if page.is_none() {
-                    traced::count(report.documents);
-                    return Ok(report);
+                    break;
                 }
             }
+            let mut survey = Survey::of_headless(self);
+            while let Some(name) = survey.next().await? {
+                if let Err(error) = self.document(&name).load(Op::Sweep).await {
+                    report.failed.push((name, error));
+                }
+            }
+            traced::count(report.documents);
+            Ok(report)
         })
         .await
     }
@@ -196,16 +216,28 @@ impl Documents {
     async fn listing(&self, filter: &ListFilter) -> Result<DocumentPage> {
         let NamePage { names, next } = self.name_page(filter).await?;
         let heads = stream::iter(names).map(|name| async move {
-            let head = self.document(&name).load(Op::List).await?.head;
-            Ok(Listed { name, head })
+            match self.document(&name).load(Op::List).await {
+                Ok(stored) => Ok(Ok(Listed { name, head: stored.head })),
+                Err(error) if matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Unsupported) => {
+                    Ok(Err(Damaged { name, reason: error.message().to_owned() }))
+                }
+                Err(error) => Err(error),
+            }
         });
-        let mut documents: Vec<Listed> = heads.buffered(PARALLEL).try_collect().await?;
-        documents.retain(|listed| filter.absent || listed.head.current().is_some());
-        Ok(DocumentPage { documents, next })
+        let heads: Vec<Result<Listed, Damaged>> = heads.buffered(PARALLEL).try_collect().await?;
+        let mut page = DocumentPage { next, ..DocumentPage::default() };
+        for listed in heads {
+            match listed {
+                Ok(listed) if filter.absent || listed.head.current().is_some() => page.documents.push(listed),
+                Ok(_) => {}
+                Err(damaged) => page.damaged.push(damaged),
+            }
+        }
+        Ok(page)
     }
 
     /// The names of the documents that have a head.
-    async fn name_page(&self, filter: &ListFilter) -> Result<NamePage> {
+    pub(crate) async fn name_page(&self, filter: &ListFilter) -> Result<NamePage> {
         let root = self.shared.settings.prefix();
         let mut options = ListOptions::default().page(filter.page.clone());
         options.limit = filter.limit.map(|limit| limit.max(1));
@@ -213,6 +245,21 @@ impl Documents {
         let listed = listed.map_err(|error| Error::of_store(Op::List, self, error))?;
         let names = listed.blobs.iter().filter_map(|blob| layout::name_of_head(root, &blob.name)).collect();
         Ok(NamePage { names, next: listed.next })
+    }
+}
+
+impl Documents {
+    /// A page of the names of the blobs in the data of all documents.
+    pub(crate) async fn data_page(&self, page: Option<PageToken>) -> Result<(Vec<String>, Option<PageToken>)> {
+        let prefix = format!("{}{}", self.shared.settings.prefix(), layout::DATA);
+        let listed = self.shared.store.list(&prefix, &ListOptions::default().page(page)).await;
+        let listed = listed.map_err(|error| Error::of_store(Op::List, self, error))?;
+        Ok((listed.blobs.into_iter().map(|blob| blob.name).collect(), listed.next))
+    }
+
+    /// The document whose data has a blob of this name.
+    pub(crate) fn name_of_data(&self, key: &str) -> Option<Name> {
+        layout::name_of_data(self.shared.settings.prefix(), key)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The head of a document: its last version, its lock, and what the next step needs to know.
 
 use bytes::Bytes;
+use groundstate_blobs::sealed;
 use groundstate_common::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -10,10 +11,8 @@ use crate::layout::LAST_NUMBER;
 use crate::lock::{EndedLock, Lock};
 use crate::name::Name;
 use crate::version::Version;
-use crate::wire::{self, Extra, members};
+use crate::wire::{self, Extra, FORMAT, Unreadable, members};
 
-/// The format that this release writes, and the only one that it reads.
-const FORMAT: u64 = 1;
 /// How many attempts a head remembers. A client whose answer got lost finds out what happened as long as not more came after.
 const ATTEMPTS: usize = 32;
 /// How many locks that ended a head remembers.
@@ -40,6 +39,7 @@ pub struct Head {
 
 /// A version that retention does not remove.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Pin {
     pub(crate) number: u64,
     pub(crate) id: VersionId,
@@ -47,6 +47,7 @@ pub(crate) struct Pin {
 
 /// Which uploads a step may refer to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Uploads {
     /// The epoch of uploads that begin now.
     pub(crate) epoch: u32,
@@ -55,14 +56,6 @@ pub(crate) struct Uploads {
     /// When the epoch began, by the clock of the sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) since: Option<Timestamp>,
-}
-
-/// Why a head cannot be used.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Unreadable {
-    Damaged(String),
-    /// A later release wrote it.
-    Newer(u64),
 }
 
 members! {
@@ -83,11 +76,6 @@ members! {
         uploads: Uploads,
         attempts: Vec<AttemptId>,
     }
-}
-
-#[derive(Deserialize)]
-struct Format {
-    format: u64,
 }
 
 impl Head {
@@ -194,11 +182,8 @@ impl Head {
 
     pub(crate) fn read(text: &[u8], name: &Name, now: Timestamp) -> Result<Self, Unreadable> {
         let damaged = |error: serde_json::Error| Unreadable::Damaged(error.to_string());
-        let Format { format } = serde_json::from_slice(text).map_err(damaged)?;
-        if format != FORMAT {
-            return Err(Unreadable::Newer(format));
-        }
-        let (wire, extra) = wire::read::<Wire>(text).map_err(damaged)?;
+        let opened = wire::open(text)?;
+        let (wire, extra) = wire::read::<Wire>(&opened.object).map_err(damaged)?;
         let part = |problem: String| Unreadable::Damaged(problem);
         let last = wire.last.map(|last| Version::read(last.get().as_bytes())).transpose().map_err(part)?;
         let lock = wire.lock.map(|lock| Lock::read(lock.get().as_bytes())).transpose().map_err(part)?;
@@ -218,7 +203,17 @@ impl Head {
         if wire.name != name.as_str() {
             return Err(part("it is the head of another document".to_owned()));
         }
+        if let Some(name) = head.unknown_member().filter(|_| opened.is_bare) {
+            return Err(part(format!("no release wrote its member {name:?}")));
+        }
         head.problem().map_or(Ok(head), |problem| Err(part(problem.to_owned())))
+    }
+
+    /// A member that this release does not know.
+    fn unknown_member(&self) -> Option<&str> {
+        let of_last = self.last.iter().flat_map(|last| last.extra.keys());
+        let of_lock = self.lock.iter().flat_map(|lock| lock.extra.keys());
+        self.extra.keys().chain(of_last).chain(of_lock).next().map(String::as_str)
     }
 
     /// What contradicts itself.
@@ -251,7 +246,6 @@ impl Head {
             uploads: self.uploads,
             attempts: self.attempts.clone(),
         };
-        let text: String = Box::<str>::from(wire::write(&wire, &self.extra)?).into();
-        Ok((text + "\n").into())
+        Ok(sealed::seal(wire::write(&wire, &self.extra)?.get()).into())
     }
 }

@@ -27,8 +27,18 @@ pub struct VersionPage {
     pub versions: Vec<Version>,
     /// The numbers of versions that the history should have, but whose records are missing from the store.
     pub missing: Vec<u64>,
+    /// The versions whose records are damaged, each with what is wrong with it.
+    pub damaged: Vec<(u64, String)>,
     /// The number before which the history goes on, if it does.
     pub next: Option<u64>,
+}
+
+impl VersionPage {
+    /// The largest number of a version that should be in the page and cannot be read.
+    pub fn unreadable(&self) -> Option<u64> {
+        let damaged = self.damaged.iter().map(|(number, _)| number);
+        self.missing.iter().chain(damaged).max().copied()
+    }
 }
 
 /// The keys of the records of one number: that of the version, and those of versions that were not accepted.
@@ -42,7 +52,7 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// `Corrupt` for a record that is damaged, and those of [`head`](Self::head).
+    /// Those of [`head`](Self::head).
     pub async fn versions(&self, before: Option<u64>, limit: usize) -> Result<VersionPage> {
         const OP: Op = Op::History;
         let head = self.load(OP).await?.head;
@@ -61,9 +71,13 @@ impl Document {
         let reads = stream::iter(keys).map(|key| async move { (key.number, self.read_line(OP, &key).await) });
         let read: Vec<_> = reads.buffered(PARALLEL).collect().await;
         for (number, version) in read {
-            match version? {
-                Some(version) => page.versions.push(version),
-                None => page.missing.push(number),
+            match version {
+                Ok(Some(version)) => page.versions.push(version),
+                Ok(None) => page.missing.push(number),
+                Err(error) if error.kind() == ErrorKind::Corrupt => {
+                    page.damaged.push((number, error.message().to_owned()))
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(page)
@@ -105,13 +119,13 @@ impl Document {
         Chain::new(self, head).key(op, number).await?.ok_or_else(|| self.lost(op, number))
     }
 
-    fn lost(&self, op: Op, number: u64) -> Error {
+    pub(crate) fn lost(&self, op: Op, number: u64) -> Error {
         let error = Error::new(ErrorKind::Corrupt, op, self.place());
         error.because(format!("version {number}: its record is missing")).next_step("restore another version")
     }
 
     /// What the first line of a record says; none if there is no such record.
-    async fn read_line(&self, op: Op, record: &RecordKey) -> Result<Option<Version>> {
+    pub(crate) async fn read_line(&self, op: Op, record: &RecordKey) -> Result<Option<Version>> {
         let key = self.key(op, &self.layout().record(record))?;
         let options = GetOptions::default().range(0..LONGEST_LINE);
         let blob = self.store().get(&key, &options).await.map_err(|error| self.failed(op, error))?;

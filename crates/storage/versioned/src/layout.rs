@@ -3,13 +3,15 @@
 //! - `heads/NAME!.json`: the head of a document.
 //! - `data/NAME!/versions/NUMBER.ID.PREVIOUS.UPLOAD`: the record of a version, `-` where there is no previous one or no upload.
 //! - `data/NAME!/parts/UPLOAD/NUMBER`: a part of a content.
+//! - `lost/NAME!.json.ID`: a damaged head that was replaced.
 
-use crate::ids::{UploadId, VersionId};
+use crate::ids::{AttemptId, UploadId, VersionId};
 use crate::name::{Name, escape};
 use crate::version::Version;
 
 pub(crate) const HEADS: &str = "heads/";
 pub(crate) const DATA: &str = "data/";
+const LOST: &str = "lost/";
 /// What ends the name of a head. It sorts before everything that may continue a name.
 const HEAD_END: &str = "!.json";
 /// What ends the name in the keys of a document's data.
@@ -82,6 +84,7 @@ pub(crate) enum DataKey {
 pub(crate) struct Layout {
     head: String,
     data: String,
+    lost: String,
 }
 
 impl Layout {
@@ -90,11 +93,17 @@ impl Layout {
         Self {
             head: format!("{root}{HEADS}{escaped}{HEAD_END}"),
             data: format!("{root}{DATA}{escaped}{NAME_END}"),
+            lost: format!("{root}{LOST}{escaped}{HEAD_END}"),
         }
     }
 
     pub(crate) fn head(&self) -> &str {
         &self.head
+    }
+
+    /// The key under which a damaged head is kept that was replaced.
+    pub(crate) fn lost_head(&self, replaced_by: &AttemptId) -> String {
+        format!("{}.{replaced_by}", self.lost)
     }
 
     /// What all keys of the document's data begin with.
@@ -131,6 +140,12 @@ impl Layout {
 /// What the keys of heads begin with whose names begin with `prefix`.
 pub(crate) fn heads(root: &str, prefix: &str) -> String {
     format!("{root}{HEADS}{}", escape(prefix))
+}
+
+/// The document whose data has this key.
+pub(crate) fn name_of_data(root: &str, key: &str) -> Option<Name> {
+    let rest = key.strip_prefix(root)?.strip_prefix(DATA)?;
+    Name::unescape(rest.split_once(NAME_END)?.0)
 }
 
 /// The document whose head has this key.

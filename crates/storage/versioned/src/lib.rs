@@ -56,6 +56,7 @@
 //! - Retries of requests that fail: wrap the store into [`Retry`](blobs::Retry).
 //! - Clocks, timers and randomness: they are in the [`Context`](blobs::Context).
 
+mod check;
 mod content;
 mod digest;
 mod document;
@@ -70,10 +71,12 @@ mod name;
 mod op;
 mod operations;
 mod reader;
+mod rebuild;
 mod record;
 mod settings;
 mod step;
 mod stepping;
+mod survey;
 mod sweep;
 mod traced;
 mod upload;
@@ -84,10 +87,11 @@ mod writing;
 pub use groundstate_blobs as blobs;
 pub use groundstate_common as common;
 
+pub use check::{Checked, Finding, Report, ReportOf};
 pub use content::Content;
 pub use digest::{Md5, Sha256};
 pub use document::Document;
-pub use documents::{DocumentPage, Documents, ListFilter, Listed, NamePage, SweepReport};
+pub use documents::{Damaged, DocumentPage, Documents, ListFilter, Listed, NamePage, SweepReport};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use head::Head;
 pub use history::VersionPage;
@@ -100,6 +104,7 @@ pub use operations::{
     WriteOutcome,
 };
 pub use reader::Reader;
+pub use rebuild::Rebuilt;
 pub use settings::Settings;
 pub use step::{Step, VersionOptions};
 pub use stepping::Stepped;

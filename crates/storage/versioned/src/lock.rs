@@ -116,6 +116,7 @@ impl fmt::Debug for NewLock {
 
 /// A lock that a document had not long ago.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct EndedLock {
     /// Its id.

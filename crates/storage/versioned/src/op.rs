@@ -33,6 +33,10 @@ groundstate_common::worded! {
         List = "list",
         /// Removing versions that are not retained, and what crashes left.
         Sweep = "sweep",
+        /// Comparing what is stored with its checksums.
+        Check = "check",
+        /// Making a head anew.
+        Repair = "repair",
         /// Opening a store of documents.
         Open = "open",
         ..Other

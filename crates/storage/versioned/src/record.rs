@@ -1,15 +1,14 @@
 //! The record of a version: a line of JSON, then a small content, or the list of the parts of a larger one.
 
 use bytes::Bytes;
+use groundstate_blobs::sealed;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Sha256;
 use crate::name::Name;
 use crate::version::Version;
-use crate::wire;
+use crate::wire::{self, FORMAT, Unreadable};
 
-/// The format that this release writes, and the only one that it reads.
-const FORMAT: u64 = 1;
 /// The first line is not longer: a note, and what else is known of a version.
 pub(crate) const LONGEST_LINE: u64 = 64 << 10;
 
@@ -47,16 +46,10 @@ wire::members! {
     }
 }
 
-#[derive(Deserialize)]
-struct Format {
-    format: u64,
-}
-
 /// Writes a record.
 pub(crate) fn write(name: &Name, version: &Version, body: &Body) -> serde_json::Result<Bytes> {
     let line = Line { format: FORMAT, name: name.to_string(), version: version.write()? };
-    let mut out = serde_json::to_vec(&line)?;
-    out.push(b'\n');
+    let mut out = sealed::seal(&serde_json::to_string(&line)?).into_bytes();
     match body {
         Body::Inline(bytes) => out.extend_from_slice(bytes),
         Body::Parts(parts) => serde_json::to_writer(&mut out, parts)?,
@@ -67,17 +60,19 @@ pub(crate) fn write(name: &Name, version: &Version, body: &Body) -> serde_json::
 /// Reads the first line, and says where the body begins. The text may end in the body.
 pub(crate) fn read_line(text: &[u8], name: &Name) -> Result<(Version, usize), String> {
     let end = text.iter().position(|byte| *byte == b'\n').ok_or("its first line does not end")?;
-    let line = text.get(..end).unwrap_or_default();
-    let say = |error: serde_json::Error| error.to_string();
-    let Format { format } = serde_json::from_slice(line).map_err(say)?;
-    if format != FORMAT {
-        return Err(format!("it has the format {format}, and this release reads {FORMAT}"));
-    }
-    let line: Line = serde_json::from_slice(line).map_err(say)?;
+    let opened = wire::open(text.get(..=end).unwrap_or_default()).map_err(|problem| match problem {
+        Unreadable::Damaged(problem) => problem,
+        Unreadable::Newer(format) => format!("it has the format {format}, which a later release wrote"),
+    })?;
+    let (line, extra) = wire::read::<Line>(&opened.object).map_err(|error| error.to_string())?;
     if line.name != name.as_str() {
         return Err("it is of another document".to_owned());
     }
-    Ok((Version::read(line.version.get().as_bytes())?, end + 1))
+    let version = Version::read(line.version.get().as_bytes())?;
+    match extra.keys().chain(version.extra.keys()).next().filter(|_| opened.is_bare) {
+        Some(name) => Err(format!("no release wrote its member {name:?}")),
+        None => Ok((version, end + 1)),
+    }
 }
 
 /// Reads a record.

@@ -4,7 +4,9 @@
 //! no step came between: the versions that this head retains were all in the list. And every step that began before is refused from
 //! then on, so no version will ever have what the sweep found without one.
 //!
-//! - A record that no retained version has is removed.
+//! - A record that no retained version has is removed, unless its number is beyond the last version: it is of a write that has not come
+//!   to its end, or of a head that was put back to an earlier state.
+//! - Where a record contradicts the head, so that the head was lost or put back, nothing of the document is removed.
 //! - Parts are removed if no retained version has them and their upload is of an epoch that is given up: [`Head`](crate::Head)s refuse
 //!   such uploads. An epoch is given up no sooner than a grace after the next one began, so uploads of the last hours go on.
 
@@ -19,7 +21,7 @@ use tracing::debug;
 use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
 use crate::head::Head;
-use crate::ids::UploadId;
+use crate::ids::{UploadId, VersionId};
 use crate::layout::{DataKey, RecordKey};
 use crate::op::Op;
 use crate::step::{EpochStep, Step, SweepStep};
@@ -106,16 +108,47 @@ impl std::ops::AddAssign for Swept {
 }
 
 /// A blob of the document's data.
-struct Entry {
-    name: String,
-    size: u64,
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) size: u64,
 }
 
 /// All of the document's data.
 #[derive(Default)]
-struct Data {
-    records: BTreeMap<u64, Vec<(RecordKey, Entry)>>,
-    parts: BTreeMap<UploadId, Vec<Entry>>,
+pub(crate) struct Data {
+    pub(crate) records: BTreeMap<u64, Vec<(RecordKey, Entry)>>,
+    pub(crate) parts: BTreeMap<UploadId, Vec<Entry>>,
+}
+
+/// The number of a record that no client can have written who saw this head or one before it.
+///
+/// The number of a record is at most one beyond the last version, and all records of a number name the version before by the id that the
+/// chain of accepted versions has for it.
+pub(crate) fn unexplained(head: &Head, data: &Data) -> Option<u64> {
+    let end = head.number() + 1;
+    if let Some((&number, _)) = data.records.range(end + 1..).next() {
+        return Some(number);
+    }
+    // The id of the version of a number, where it is known.
+    let mut known = head.last().map(|last| (last.number, last.id.clone()));
+    for (&number, records) in data.records.range(..=end).rev() {
+        let of_number = |(of, id): &(u64, VersionId)| (*of == number).then(|| id.clone());
+        let id = head.pins.iter().find(|pin| pin.number == number).map(|pin| pin.id.clone());
+        let id = id.or_else(|| known.as_ref().and_then(of_number));
+        let expected = match (head.last(), id) {
+            (None, _) => Some(None),
+            (Some(last), _) if number == end => Some(Some(last.id.clone())),
+            (Some(last), _) if number == last.number => Some(last.previous.clone()),
+            (_, Some(id)) => records.iter().find(|(key, _)| key.id == id).map(|(key, _)| key.previous.clone()),
+            (_, None) => None,
+        };
+        let Some(expected) = expected else { continue };
+        if records.iter().any(|(key, _)| key.previous != expected) {
+            return Some(number);
+        }
+        known = expected.map(|id| (number - 1, id));
+    }
+    None
 }
 
 /// What a sweep is going to do.
@@ -143,6 +176,16 @@ impl Document {
         for _ in 0..ATTEMPTS {
             let stored = self.load(OP).await?;
             let data = self.data(OP).await?;
+            if let Some(number) = unexplained(&stored.head, &data) {
+                if self.load(OP).await?.head.revision != stored.head.revision {
+                    continue;
+                }
+                return Err(Error::new(ErrorKind::Corrupt, OP, self.place())
+                    .because(format!(
+                        "its head does not explain a record of version {number}, so nothing was removed"
+                    ))
+                    .next_step("look at it with `groundstate store check`: its head may have been lost or put back"));
+            }
             let plan = Plan::new(&stored.head, data, options);
             if plan.is_nothing() {
                 return Ok(Swept::default());
@@ -162,7 +205,7 @@ impl Document {
     }
 
     /// Lists all of the document's data.
-    async fn data(&self, op: Op) -> Result<Data> {
+    pub(crate) async fn data(&self, op: Op) -> Result<Data> {
         let (mut data, mut page) = (Data::default(), None);
         loop {
             let options = ListOptions::default().page(page);
@@ -292,6 +335,10 @@ impl Kept {
         let mut kept = Self { accepted: BTreeSet::new(), records: BTreeSet::new(), uploads: BTreeSet::new() };
         // Uploads of the last version are kept even if its record is missing.
         kept.uploads.extend(head.last().and_then(|last| last.upload.clone()));
+        for (key, _) in data.records.range(head.number() + 1..).flat_map(|(_, records)| records) {
+            kept.records.insert(key.clone());
+            kept.uploads.extend(key.upload.clone());
+        }
         // The id of the version of a number, where it is known.
         let mut known = head.last().map(|last| (last.number, last.id.clone()));
         for (&number, records) in data.records.range(..=head.number()).rev() {

@@ -1,8 +1,10 @@
 //! Small JSON objects whose unknown members survive.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use groundstate_blobs::sealed;
+use serde::{Deserialize, Serialize};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
@@ -36,6 +38,47 @@ struct Whole<'a, T> {
     known: &'a T,
     #[serde(flatten)]
     extra: &'a Extra,
+}
+
+/// The format of heads and records that this release writes. Its objects are sealed.
+pub(crate) const FORMAT: u64 = 2;
+/// The format before, without a checksum. It is read, and written anew in the present one with the next change.
+const BARE: u64 = 1;
+
+/// Why a head or a record cannot be used.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    Damaged(String),
+    /// A later release wrote it.
+    Newer(u64),
+}
+
+/// The text of a head or of the first line of a record, with its checksum compared and taken off.
+pub(crate) struct Opened<'a> {
+    pub(crate) object: Cow<'a, [u8]>,
+    /// Whether its format has no checksum, so that every unknown member is damage.
+    pub(crate) is_bare: bool,
+}
+
+#[derive(Deserialize)]
+struct Format {
+    format: u64,
+}
+
+/// Compares the checksum of a text with its format.
+pub(crate) fn open(text: &[u8]) -> Result<Opened<'_>, Unreadable> {
+    let damaged = |problem: &dyn std::fmt::Display| Unreadable::Damaged(problem.to_string());
+    let unsealed = sealed::unseal(text).map_err(|error| damaged(&error))?;
+    let is_sealed = unsealed.is_some();
+    let object = unsealed.map_or(Cow::Borrowed(text), Cow::Owned);
+    let Format { format } = serde_json::from_slice(&object).map_err(|error| damaged(&error))?;
+    match (format, is_sealed) {
+        (FORMAT, true) => Ok(Opened { object, is_bare: false }),
+        (FORMAT, false) => Err(damaged(&"its checksum is missing")),
+        (BARE, false) => Ok(Opened { object, is_bare: true }),
+        (BARE, true) => Err(damaged(&"its format has no checksum, and it has one")),
+        (newer, _) => Err(Unreadable::Newer(newer)),
+    }
 }
 
 /// Reads an object.

@@ -25,6 +25,8 @@ use super::pulumi::{
 use super::serve::ServeArgs;
 use super::stacks::StacksArgs;
 #[cfg(feature = "server")]
+use super::store::StoreArgs;
+#[cfg(feature = "server")]
 use super::token::TokenArgs;
 
 const EXIT_CODES: &str = "\
@@ -366,6 +368,11 @@ pub(crate) enum Command {
     /// Shows and verifies the audit log in the store of a server, while servers run or not. Nothing is written.
     #[cfg(feature = "server")]
     Audit(AuditArgs),
+    /// Checks and repairs the store of a server
+    ///
+    /// Compares what a server has stored with its checksums, and makes heads of documents anew that are damaged or missing.
+    #[cfg(feature = "server")]
+    Store(StoreArgs),
     /// Prints this help, or that of a command
     Help(HelpArgs),
     /// Prints the version, and the formats it reads and writes

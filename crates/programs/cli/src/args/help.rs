@@ -7,7 +7,7 @@ use super::cli::Cli;
 use super::examples::{Example, examples};
 
 /// The commands of the server, if it is built in.
-const SERVER: &[&str] = if cfg!(feature = "server") { &["serve", "token", "audit"] } else { &[] };
+const SERVER: &[&str] = if cfg!(feature = "server") { &["serve", "token", "audit", "store"] } else { &[] };
 
 /// The commands under their headings, in the order of the help.
 const HEADINGS: [(&str, &[&str]); 10] = [

@@ -19,6 +19,8 @@ mod pulumi;
 mod serve;
 mod stacks;
 #[cfg(feature = "server")]
+mod store;
+#[cfg(feature = "server")]
 mod token;
 
 pub(crate) use change::{
@@ -68,6 +70,9 @@ pub(crate) use audit::{AuditCommand, AuditShowArgs, AuditVerifyArgs};
 
 #[cfg(feature = "server")]
 pub(crate) use serve::{ServeArgs, ServerArgs};
+
+#[cfg(feature = "server")]
+pub(crate) use store::{StoreCheckArgs, StoreCommand, StoreRepairArgs};
 
 #[cfg(feature = "server")]
 pub(crate) use token::{TokenCommand, TokenCreateArgs, TokenListArgs, TokenRevokeArgs};

@@ -32,6 +32,12 @@ pub(crate) struct ServeArgs {
     /// Lets other machines read and change every state without credentials
     #[arg(long)]
     pub(crate) insecure_no_authentication: bool,
+    /// Makes a new store where there is none
+    ///
+    /// A directory that does not exist yet, and whose place is not remembered, needs no such permission. An empty directory, bucket or database may be
+    /// one that is not mounted, or was emptied. A store that is there stays as it is.
+    #[arg(long)]
+    pub(crate) init: bool,
     /// Prints the configuration that the server would run with, and ends
     #[arg(long)]
     pub(crate) check: bool,

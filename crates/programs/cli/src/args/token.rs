@@ -80,6 +80,9 @@ pub(crate) struct TokenCreateArgs {
     /// Ends the token after this time, such as `90d` or `12h`; never if missing
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub(crate) expires: Option<Duration>,
+    /// Makes a new store where there is none, as `serve --init` does
+    #[arg(long)]
+    pub(crate) init: bool,
     #[command(flatten)]
     pub(crate) server: ServerArgs,
     /// Prints JSON, with the token in it

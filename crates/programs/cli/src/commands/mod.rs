@@ -16,6 +16,8 @@ mod reading;
 #[cfg(feature = "server")]
 mod serve;
 #[cfg(feature = "server")]
+mod store;
+#[cfg(feature = "server")]
 mod token;
 mod unlock;
 mod version;
@@ -78,6 +80,8 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Token(args) => token::run(&args.command),
         #[cfg(feature = "server")]
         Command::Audit(args) => audit::run(&args.command),
+        #[cfg(feature = "server")]
+        Command::Store(args) => store::run(&args.command),
         Command::Help(args) => help::run(args),
         Command::Version(args) => version::run(&args),
         Command::Completions(args) => completions::run(&args),

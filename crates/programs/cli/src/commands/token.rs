@@ -31,7 +31,7 @@ fn create(args: &TokenCreateArgs) -> Result {
         let beyond = || Failure::new(Kind::Usage, "the token would expire later than times can be written");
         new = new.expires(end.ok_or_else(beyond)?);
     }
-    let opened = ServerStore::prepare(&args.server)?;
+    let opened = ServerStore::prepare(&args.server, args.init)?;
     let (token, info) = runtime()?.block_on(tokens(&opened).create(new)).map_err(|error| refused(&error))?;
     // A token that the audit log does not know, or that its owner did not get, is not to be used.
     let shown = opened
@@ -87,12 +87,15 @@ fn withdrawn(opened: &ServerStore, info: &TokenInfo, failure: Failure) -> Failur
 
 fn list(args: &TokenListArgs) -> Result {
     let opened = ServerStore::open(&args.server)?;
-    let infos = runtime()?.block_on(tokens(&opened).list()).map_err(|error| refused(&error))?;
+    let (infos, damaged) = runtime()?.block_on(tokens(&opened).survey()).map_err(|error| refused(&error))?;
     let mut out = Output::stdout();
     if args.json {
         out.json(&Json::document(|json| {
             json.text("store", &opened.place);
             json.objects("tokens", &infos, describe);
+            if !damaged.is_empty() {
+                json.objects("damaged", &damaged, |json, error| json.text("problem", &error.to_string()));
+            }
         }))?;
     } else {
         let now = SystemClock.now();
@@ -104,7 +107,10 @@ fn list(args: &TokenListArgs) -> Result {
         }
     }
     out.finish()?;
-    Ok(Outcome::Clean)
+    for error in &damaged {
+        Messages::stderr().warning(&chain(error));
+    }
+    Ok(if damaged.is_empty() { Outcome::Clean } else { Outcome::Found(Kind::Findings) })
 }
 
 fn revoke(args: &TokenRevokeArgs) -> Result {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use groundstate_blobs::Context;
 use groundstate_common::{OsIds, SystemClock};
-use groundstate_server::config::{Config, ConfigError, Sources};
-use groundstate_server::edge::OpenError;
+use groundstate_server::config::{Config, ConfigError, Sources, StorePlace};
+use groundstate_server::edge::{OpenError, StoreNote};
 use groundstate_statemgr::TokioSleeper;
 
 use crate::args::ServerArgs;
@@ -17,8 +17,7 @@ const FILE: &str = "GROUNDSTATE_CONFIG";
 
 /// What the variables and the common arguments say; a command adds arguments of its own before it builds the configuration.
 pub(crate) fn sources(args: &ServerArgs) -> Result<Sources> {
-    let of_variable = || std::env::var_os(FILE).filter(|path| !path.is_empty()).map(PathBuf::from);
-    let sources = match args.config.clone().or_else(of_variable) {
+    let sources = match configuration(args) {
         Some(path) => Sources::new().read_file(&path),
         None => Ok(Sources::new()),
     };
@@ -31,6 +30,20 @@ pub(crate) fn sources(args: &ServerArgs) -> Result<Sources> {
         None => Ok(sources),
     });
     sources.map_err(|error| refused(&error))
+}
+
+/// The file that remembers the store of this configuration.
+pub(crate) fn note(args: &ServerArgs, place: &StorePlace) -> Option<StoreNote> {
+    match configuration(args) {
+        Some(path) => Some(StoreNote::beside(&path)),
+        None => StoreNote::of_user(place, &variable),
+    }
+}
+
+/// The file of the configuration, if there is one.
+fn configuration(args: &ServerArgs) -> Option<PathBuf> {
+    let of_variable = || std::env::var_os(FILE).filter(|path| !path.is_empty()).map(PathBuf::from);
+    args.config.clone().or_else(of_variable)
 }
 
 /// The configuration that the values come to.
@@ -65,6 +78,16 @@ pub(crate) fn unusable(error: &OpenError) -> Failure {
     match error {
         OpenError::NoServer { .. } => {
             failure.hint("name the store of the server with `--store`, or its configuration with `--config`")
+        }
+        OpenError::Absent { .. } => failure.hint(
+            "mount or restore the store if there is one; a new one is made by `groundstate serve --init`",
+        ),
+        OpenError::Gone { note, .. } | OpenError::Other { note, .. } => failure.hint(format!(
+            "mount or restore the store; if another one is meant to be there, remove {}",
+            note.display()
+        )),
+        OpenError::Unmarked { .. } | OpenError::Layout { layout: None, .. } => {
+            failure.hint("see `groundstate store check`; `groundstate store repair` marks the store again")
         }
         OpenError::Directory { .. } | OpenError::ReadOnly { .. } => {
             failure.hint("name a directory that this user can write to with `--store DIRECTORY`")

@@ -6,11 +6,11 @@ use groundstate_blobs::{BlobStore, Context};
 use groundstate_server::AUDIT_PREFIX;
 use groundstate_server::audit::{self, AuditLog, Event, Location};
 use groundstate_server::config::StorePlace;
-use groundstate_server::edge::OpenedStore;
+use groundstate_server::edge::{OpenedStore, Opening, StoreId};
 
 use crate::args::ServerArgs;
 use crate::input::runtime::runtime;
-use crate::input::server::{build, context, sources, unusable, variable};
+use crate::input::server::{build, context, note, sources, unusable, variable};
 use crate::report::error::{Failure, Kind, Result, chain};
 use crate::report::messages::Messages;
 use crate::session::who;
@@ -32,8 +32,24 @@ impl ServerStore {
         Ok(Self::of(opened.map_err(|error| unusable(&error))?, &place, context))
     }
 
+    /// Opens a store that a server has used, also where its mark is damaged or missing, with what is wrong with the mark.
+    pub(crate) fn open_damaged(args: &ServerArgs) -> Result<(Self, Option<String>)> {
+        let (place, context) = (build(&sources(args)?)?.store, context());
+        let opened = runtime()?.block_on(OpenedStore::open_damaged(&place, &context, &variable));
+        let (opened, problem) = opened.map_err(|error| unusable(&error))?;
+        Ok((Self::of(opened, &place, context), problem))
+    }
+
+    /// Marks the store anew.
+    pub(crate) fn mark_anew(&self, args: &ServerArgs) -> Result<StoreId> {
+        let place = build(&sources(args)?)?.store;
+        let note = note(args, &place);
+        let marking = OpenedStore::mark_anew(&*self.store, &place, &self.context, note.as_ref());
+        runtime()?.block_on(marking).map_err(|error| unusable(&error))
+    }
+
     /// Opens a store as a server does when it starts, which prepares one that is new.
-    pub(crate) fn prepare(args: &ServerArgs) -> Result<Self> {
+    pub(crate) fn prepare(args: &ServerArgs, init: bool) -> Result<Self> {
         let (place, context) = (build(&sources(args)?)?.store, context());
         if place.is_volatile() {
             let message = "a store in memory is there for the process of its server alone";
@@ -41,7 +57,7 @@ impl ServerStore {
         }
         let opened = runtime()?.block_on(async {
             let mut opened = OpenedStore::open(&place, &context, &variable)?;
-            opened.check(&place, &context).await?;
+            opened.check(&place, &context, &Opening::default().init(init).note(note(args, &place))).await?;
             Ok(opened)
         });
         let opened = opened.map_err(|error| unusable(&error))?;

@@ -166,7 +166,7 @@ pub(crate) fn prepare(dir: &Path) {
 
 /// Whether the command works on the store of a server.
 pub(crate) fn is_of_server_store(command: &str) -> bool {
-    ["token", "audit"].iter().any(|name| command.starts_with(name))
+    ["token", "audit", "store"].iter().any(|name| command.starts_with(name))
 }
 
 /// The store of a server that has a token and an audit log.

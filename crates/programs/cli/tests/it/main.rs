@@ -71,6 +71,8 @@ mod stacks_locks;
 mod stacks_moves;
 mod stacks_verbs;
 mod support;
+#[cfg(feature = "server")]
+mod store;
 mod surgery;
 #[cfg(target_os = "linux")]
 mod terminal;

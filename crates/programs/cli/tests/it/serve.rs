@@ -26,7 +26,7 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server on a port that is free, with its store in this directory.
     pub(crate) fn start(store: &Path, arguments: &[&str]) -> Self {
-        Self::of(command(&[&["serve", "--store", store.to_str().unwrap()], arguments].concat()))
+        Self::of(command(&[&["serve", "--init", "--store", store.to_str().unwrap()], arguments].concat()))
     }
 
     /// Starts a server by this command line.
@@ -200,7 +200,7 @@ fn what_is_wrong_is_said_before_anything_is_opened() {
 fn an_open_address_without_authentication_is_refused_with_the_command_that_mends_it() {
     let dir = tempfile::tempdir().unwrap();
     let store = dir.path().to_str().unwrap();
-    let arguments = ["serve", "--store", store, "--listen", "0.0.0.0:0", "--insecure-plain-http"];
+    let arguments = ["serve", "--init", "--store", store, "--listen", "0.0.0.0:0", "--insecure-plain-http"];
     insta::assert_snapshot!(groundstate(&arguments).failed(2).replace(store, "DIR"));
     let mut open = command(&[&arguments[..], &["--insecure-no-authentication"]].concat());
     open.env_remove("GROUNDSTATE_LISTEN");
@@ -212,7 +212,7 @@ fn an_open_address_without_authentication_is_refused_with_the_command_that_mends
 fn a_port_that_is_taken_is_named() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let (dir, address) = (tempfile::tempdir().unwrap(), taken.local_addr().unwrap().to_string());
-    let run = groundstate(&["serve", "--store", dir.path().to_str().unwrap(), "--listen", &address]);
+    let run = groundstate(&["serve", "--init", "--store", dir.path().to_str().unwrap(), "--listen", &address]);
     let said = run.failed(3);
     assert!(
         said.contains(&format!("error: cannot listen on {address}: another process listens there")),
@@ -371,7 +371,7 @@ fn sighup_reads_the_configuration_again_and_says_what_needs_a_restart() {
     let file = dir.path().join("server.toml");
     let write = |text: &str| fs::write(&file, format!("store = \"states\"\n{text}")).unwrap();
     write("limits.requests_per_second = 1\nlimits.burst = 1\n");
-    let server = Server::of(command(&["serve", "--config", file.to_str().unwrap()]));
+    let server = Server::of(command(&["serve", "--init", "--config", file.to_str().unwrap()]));
     let statuses = || (0..5).map(|_| request(&server, "GET", STATE, "").status).collect::<Vec<_>>();
     assert!(statuses().contains(&429));
     write("limits.requests_per_second = \"off\"\npolicy.require_lock = true\n");

@@ -96,7 +96,7 @@ impl Place {
 
     fn serve(&self, more: &[&str]) -> Server {
         let place: Vec<&str> = self.0.iter().map(String::as_str).collect();
-        Server::of(command(&[&["serve"], &place[..], more].concat()))
+        Server::of(command(&[&["serve", "--init"], &place[..], more].concat()))
     }
 
     /// The entries of the audit log of this action.
@@ -323,7 +323,7 @@ fn a_certificate_of_a_client_says_who_it_is_to_the_roles_and_to_the_audit_log() 
     );
     put("new.tfstate", &document(1, 0));
     let config = dir.path().join("server.toml");
-    let server = Server::of(command(&["serve", "--config", config.to_str().unwrap()]));
+    let server = Server::of(command(&["serve", "--init", "--config", config.to_str().unwrap()]));
     let port = server.address().rsplit_once(':').unwrap().1;
     let push = |name: &str, path: &str| {
         let certificate = clients.certificate(&[name]);

@@ -153,7 +153,7 @@ impl Estate {
 }
 
 fn node(store: &str) -> Server {
-    let mut serve: Command = command(&["serve", "--store", store]);
+    let mut serve: Command = command(&["serve", "--init", "--store", store]);
     serve.args(["--set", "limits.requests_per_second=off"]);
     serve.args(["--set", "limits.requests_per_second_of_principal=off"]);
     Server::of(serve)

@@ -48,7 +48,7 @@ fn secrets_of_stacks_can_be_behind_a_key_service() {
     let start = |key: &str| {
         let place = store.path().to_str().unwrap();
         let mut command =
-            command(&["serve", "--store", place, "--set", &format!("pulumi.secrets_key={key}")]);
+            command(&["serve", "--init", "--store", place, "--set", &format!("pulumi.secrets_key={key}")]);
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         Server::of(command)
     };
@@ -139,7 +139,7 @@ fn the_stack_of_a_bucket_outlives_a_server_that_is_killed() {
     let start = |listen: &str| {
         let (config, states) = (config.to_str().unwrap(), store.path().join("states"));
         let states = states.to_str().unwrap();
-        Server::of(command(&["serve", "--config", config, "--store", states, "--listen", listen]))
+        Server::of(command(&["serve", "--init", "--config", config, "--store", states, "--listen", listen]))
     };
     let server = start("127.0.0.1:0");
     let served = project(&server);
@@ -172,6 +172,7 @@ fn is_served_to_both_sides(place: &PulumiPlace) {
     let (config, states) = (config.to_str().unwrap(), store.path().join("states"));
     let mut serve = command(&[
         "serve",
+        "--init",
         "--config",
         config,
         "--store",

@@ -31,7 +31,7 @@ pub(crate) fn restartable(store: &Path) -> Server {
 }
 
 pub(crate) fn again(store: &Path, address: &str) -> Server {
-    Server::of(command(&["serve", "--store", store.to_str().unwrap(), "--listen", address]))
+    Server::of(command(&["serve", "--init", "--store", store.to_str().unwrap(), "--listen", address]))
 }
 
 /// The addresses in the state.

@@ -74,6 +74,7 @@ fn without_settings(command: &mut Command) {
     ] {
         command.env_remove(name);
     }
+    command.env("XDG_STATE_HOME", std::env::temp_dir().join("groundstate-state"));
 }
 
 /// Runs the command.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use groundstate_blobs::PageToken;
-use groundstate_versioned::{Head, ListFilter};
+use groundstate_versioned::{Head, ListFilter, Name};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -62,9 +62,33 @@ pub(super) struct StateFilter {
 pub(super) struct StateList {
     /// The states that the caller may read, by project, name and workspace. There may be less than `limit`, even none, and yet more to come.
     states: Vec<StateItem>,
+    /// States that cannot be read; they may be locked or not. Absent if there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<DamagedItem>,
     /// `after` of the next page. Absent if this is the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
+}
+
+/// A state that cannot be read.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DamagedState)]
+pub(super) struct DamagedItem {
+    /// The project.
+    project: String,
+    /// The name in the project.
+    state: String,
+    /// The workspace.
+    workspace: String,
+    /// What is wrong with it.
+    problem: String,
+}
+
+impl DamagedItem {
+    fn new(path: &StatePath, problem: String) -> Self {
+        let (project, state) = (path.project().to_string(), path.state().to_string());
+        Self { project, state, workspace: path.workspace().to_string(), problem }
+    }
 }
 
 /// Projects.
@@ -95,6 +119,9 @@ pub(super) struct LockedItem {
 pub(super) struct LockList {
     /// The states that are locked. There may be less than `limit`, even none, and yet more to come.
     locks: Vec<LockedItem>,
+    /// States that cannot be read; they may be locked or not. Absent if there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<DamagedItem>,
     /// `after` of the next page. Absent if this is the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
@@ -146,7 +173,7 @@ pub(super) async fn states(
     let is_listed = |head: &Head| head.current().is_some() || filter.deleted && head.number() > 0;
     let (found, next) = listing.page(filter.limit, is_listed).await?;
     let states = found.iter().map(|(path, head)| StateItem::new(path, head)).collect();
-    Ok(Json(StateList { states, next }))
+    Ok(Json(StateList { states, damaged: listing.damaged, next }))
 }
 
 /// The locks of all states.
@@ -174,7 +201,8 @@ pub(super) async fn locks(
         let (project, state) = (path.project().to_string(), path.state().to_string());
         Some(LockedItem { project, state, workspace: path.workspace().to_string(), lock })
     };
-    Ok(Json(LockList { locks: found.iter().filter_map(locked).collect(), next }))
+    let locks = found.iter().filter_map(locked).collect();
+    Ok(Json(LockList { locks, damaged: listing.damaged, next }))
 }
 
 /// A walk over the states that the caller may read.
@@ -184,6 +212,8 @@ struct Listing<'a> {
     search: String,
     filter: ListFilter,
     is_over: bool,
+    /// What was found on the way and cannot be read.
+    damaged: Vec<DamagedItem>,
 }
 
 impl<'a> Listing<'a> {
@@ -204,6 +234,7 @@ impl<'a> Listing<'a> {
             search,
             filter: ListFilter::prefix(prefix).with_absent().page(page),
             is_over: false,
+            damaged: Vec::new(),
         })
     }
 
@@ -216,12 +247,21 @@ impl<'a> Listing<'a> {
         let page = self.app.documents().list(&self.filter).await?;
         self.is_over = page.next.is_none();
         self.filter.page = page.next;
-        let states = page.documents.into_iter().filter_map(|listed| {
-            let path = self.app.path_of(&listed.name)?;
-            let matches = self.search.is_empty() || path.to_string().to_lowercase().contains(&self.search);
-            (may_read(self.caller, &path) && matches).then_some((path, listed.head))
-        });
+        for damaged in page.damaged {
+            if let Some(path) = self.wanted(&damaged.name) {
+                self.damaged.push(DamagedItem::new(&path, damaged.reason));
+            }
+        }
+        let states =
+            page.documents.into_iter().filter_map(|listed| Some((self.wanted(&listed.name)?, listed.head)));
         Ok(Some(states.collect()))
+    }
+
+    /// The path of a document, if it is a state that is listed for this caller.
+    fn wanted(&self, name: &Name) -> Option<StatePath> {
+        let path = self.app.path_of(name)?;
+        let matches = self.search.is_empty() || path.to_string().to_lowercase().contains(&self.search);
+        (may_read(self.caller, &path) && matches).then_some(path)
     }
 
     /// A page of an answer, and where the next one begins.

@@ -26,6 +26,16 @@ pub(super) struct Range {
     limit: Option<usize>,
 }
 
+/// A version that cannot be read.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DamagedVersion)]
+pub(super) struct DamagedVersion {
+    /// Its number.
+    number: u64,
+    /// What is wrong with it.
+    problem: String,
+}
+
 /// Versions of a state.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Versions)]
@@ -35,6 +45,9 @@ pub(super) struct VersionList {
     /// The numbers of versions that the history should have, and that are missing from the store. Absent if none is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing: Vec<u64>,
+    /// The versions whose records are damaged. Absent if none is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<DamagedVersion>,
     /// `before` of the next page. Absent if this is the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_before: Option<u64>,
@@ -58,11 +71,17 @@ pub(super) async fn versions(
     let (access, ()) = state.with(Role::Read, "history.list")?;
     let limit = range.limit.unwrap_or(50).clamp(1, access.app.limits().page);
     let page = access.document().versions(range.before, limit).await?;
-    if page.versions.is_empty() && page.missing.is_empty() && range.before.is_none() {
+    if page.versions.is_empty() && page.unreadable().is_none() && range.before.is_none() {
         return Err(never_written(&access.path).into());
     }
     let versions = page.versions.iter().map(VersionItem::new).collect();
-    Ok(Json(VersionList { versions, missing: page.missing, next_before: page.next }))
+    let damaged = page.damaged.into_iter().map(|(number, problem)| DamagedVersion { number, problem });
+    Ok(Json(VersionList {
+        versions,
+        missing: page.missing,
+        damaged: damaged.collect(),
+        next_before: page.next,
+    }))
 }
 
 /// One version of a state.

@@ -5,26 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groundstate_blobs::{
-    BlobStore, Context, DeleteOptions, Error as BlobError, ErrorKind, GetOptions, Key, MemoryBlobs,
-    Precondition, Prefixed, PutOptions,
+    BlobStore, Context, DeleteOptions, Error as BlobError, ErrorKind, Key, MemoryBlobs, Precondition,
+    Prefixed, PutOptions,
 };
 use groundstate_blobs_fs::FileBlobs;
 use groundstate_common::Timestamp;
-use serde::Deserialize;
 use thiserror::Error;
 
+use super::guarded::Guarded;
+use super::mark::{LAYOUT, Mark, StoreId, StoredMark, VERSION, has_data};
+use super::note::StoreNote;
 use crate::config::{StorePlace, key_prefix};
-
-/// The blob that says how everything is laid out.
-const LAYOUT: &str = "groundstate/layout.json";
-
-/// The layout of this server. It grows when an older server would misread what a newer one has written.
-const VERSION: u64 = 1;
-
-#[derive(Deserialize)]
-struct Mark {
-    layout: u64,
-}
 
 /// How far the clock of the machine may be from that of the store before it is said.
 const SKEW: Duration = Duration::from_secs(60);
@@ -68,6 +59,51 @@ pub enum OpenError {
         /// What is missing.
         reason: String,
     },
+    /// There is no store, and none was asked for.
+    #[error("there is no store of a server at {place}")]
+    Absent {
+        /// The store, without secrets.
+        place: String,
+    },
+    /// The store that was there is not there any more.
+    #[error("the store at {place} has gone: {} remembers it with the id {id}", note.display())]
+    Gone {
+        /// The store, without secrets.
+        place: String,
+        /// The id that it had.
+        id: StoreId,
+        /// The file that remembers it.
+        note: std::path::PathBuf,
+    },
+    /// Another store lies where one is remembered.
+    #[error("the store at {place} is another one: its id is {found}, and {} remembers {id}", note.display())]
+    Other {
+        /// The store, without secrets.
+        place: String,
+        /// The id that it has.
+        found: StoreId,
+        /// The id that is remembered.
+        id: StoreId,
+        /// The file that remembers it.
+        note: std::path::PathBuf,
+    },
+    /// There are states, and not the mark of their store.
+    #[error("{place} has the data of a server, and its {LAYOUT} is missing")]
+    Unmarked {
+        /// The store, without secrets.
+        place: String,
+    },
+    /// The note on stores cannot be read.
+    #[error("cannot use the note on stores {}: {reason}", path.display())]
+    Note {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No store can get an id.
+    #[error("there are no random numbers")]
+    Random(#[source] groundstate_common::IdSourceError),
     /// Two writers would overwrite each other there.
     #[error("the store {place} has no conditional writes, so two writers would overwrite each other")]
     NotConditional {
@@ -93,6 +129,32 @@ pub enum OpenError {
     },
 }
 
+/// How a server comes to its store.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Opening {
+    /// Whether a new store is made where there is none.
+    pub init: bool,
+    /// The file that remembers which store lies where.
+    pub note: Option<StoreNote>,
+}
+
+impl Opening {
+    /// Makes a new store where there is none.
+    #[must_use]
+    pub fn init(mut self, init: bool) -> Self {
+        self.init = init;
+        self
+    }
+
+    /// Remembers the store in a file.
+    #[must_use]
+    pub fn note(mut self, note: Option<StoreNote>) -> Self {
+        self.note = note;
+        self
+    }
+}
+
 /// A store that can be written to.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -103,6 +165,8 @@ pub struct OpenedStore {
     pub notes: Vec<String>,
     /// No server had used it before [`check`](Self::check).
     pub is_new: bool,
+    /// Whether the directory was made by [`open`](Self::open).
+    is_made: bool,
 }
 
 impl OpenedStore {
@@ -117,10 +181,10 @@ impl OpenedStore {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, OpenError> {
         let failed = |source| OpenError::Store { place: place.to_string(), source };
-        let mut notes = Vec::new();
+        let (mut notes, mut is_made) = (Vec::new(), false);
         let store: Arc<dyn BlobStore> = match place {
             StorePlace::Directory(path) => {
-                make_private(path).map_err(|source| OpenError::Directory { path: path.clone(), source })?;
+                is_made = make_private(path).map_err(|source| OpenError::Directory { path: path.clone(), source })?;
                 notes.extend(others_can_read(path));
                 Arc::new(FileBlobs::open(path).map_err(failed)?)
             }
@@ -147,7 +211,7 @@ impl OpenedStore {
         if !store.capabilities().conditional_put {
             return Err(OpenError::NotConditional { place: place.to_string() });
         }
-        Ok(Self { store, notes, is_new: false })
+        Ok(Self { store, notes, is_new: false, is_made })
     }
 
     /// Opens the store of a server. Nothing is made and nothing is written, so this is for looking at a store, also where that is all that
@@ -177,29 +241,83 @@ impl OpenedStore {
             _ => {}
         }
         let opened = Self::open(place, context, variable)?;
-        match opened.layout(place).await {
-            Ok(Some(layout)) => known(place, layout)?,
-            Ok(None) => return Err(no_server(&format!("it has no {LAYOUT}"))),
-            Err(OpenError::Store { source, .. }) if source.kind() == ErrorKind::NotFound => {
-                return Err(no_server(source.message()));
+        let failed = |source| OpenError::Store { place: place.to_string(), source };
+        match Mark::read(&opened.store).await {
+            Ok(Some(stored)) => drop(known(place, stored)?),
+            Ok(None) if has_data(&opened.store).await.map_err(failed)? => {
+                return Err(OpenError::Unmarked { place: place.to_string() });
             }
-            Err(error) => return Err(error),
+            Ok(None) => return Err(no_server(&format!("it has no {LAYOUT}"))),
+            Err(source) if source.kind() == ErrorKind::NotFound => return Err(no_server(source.message())),
+            Err(source) => return Err(failed(source)),
         }
         Ok(opened)
+    }
+
+    /// Opens the store of a server whose mark may be damaged or missing, and says what is wrong with the mark. Nothing is made and nothing is
+    /// written.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open_used`](Self::open_used), except those of a mark that [`mark_anew`](Self::mark_anew) can write.
+    pub async fn open_damaged(
+        place: &StorePlace,
+        context: &Context,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(Self, Option<String>), OpenError> {
+        match Self::open_used(place, context, variable).await {
+            Ok(opened) => Ok((opened, None)),
+            Err(error @ (OpenError::Unmarked { .. } | OpenError::Layout { layout: None, .. })) => {
+                Ok((Self::open(place, context, variable)?, Some(error.to_string())))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes a mark in the place of one that is damaged or missing: with the id that the note remembers, or a new one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub async fn mark_anew(
+        store: &dyn BlobStore,
+        place: &StorePlace,
+        context: &Context,
+        note: Option<&StoreNote>,
+    ) -> Result<StoreId, OpenError> {
+        let failed = |source| OpenError::Store { place: place.to_string(), source };
+        let found = Mark::read(store).await.map_err(failed)?;
+        let id = match note.map(|note| note.id(place)).transpose()?.flatten() {
+            Some(id) => id,
+            None => new_id(context)?,
+        };
+        let mark = Mark { layout: VERSION, id: Some(id.clone()) };
+        mark.write(store, found.as_ref().map(|found| &found.version)).await.map_err(failed)?;
+        Ok(id)
     }
 
     /// Writes a blob, reads it and deletes it; compares the clocks; and marks the store with the version of its layout.
     ///
     /// # Errors
     ///
-    /// When nothing can be written, the store does not answer, a newer server has changed its layout, or the clock of this machine
-    /// is not set.
-    pub async fn check(&mut self, place: &StorePlace, context: &Context) -> Result<(), OpenError> {
+    /// When there is no store and none may be made, or another one than is remembered; when nothing can be written, the store does not answer, a
+    /// newer server has changed its layout, or the clock of this machine is not set.
+    pub async fn check(
+        &mut self,
+        place: &StorePlace,
+        context: &Context,
+        opening: &Opening,
+    ) -> Result<(), OpenError> {
         let now = context.clock.now();
         if now.seconds() < EARLIEST {
             return Err(OpenError::Clock { now });
         }
-        self.check_layout(place).await?;
+        let checked = self.identify(place, context, opening).await;
+        if checked.is_err() && self.is_made && let StorePlace::Directory(path) = place {
+            // Only if nothing is in it.
+            drop(std::fs::remove_dir(path));
+        }
+        let id = checked?;
         let failed = |source| OpenError::Store { place: place.to_string(), source };
         let unique = context.ids.number().unwrap_or_default();
         let key = Key::parse(&format!("groundstate/check-{unique:08x}")).map_err(failed)?;
@@ -218,63 +336,145 @@ impl OpenedStore {
                 ));
             }
         }
+        if let Some(note) = &opening.note
+            && !place.is_volatile()
+            && let Err(error) = note.remember(place, &id)
+        {
+            self.notes.push(format!(
+                "{error}; so an empty place is not told from a store that is not mounted when this server starts again"
+            ));
+        }
+        if !place.is_volatile() {
+            let each_write = !matches!(place, StorePlace::Bucket(_));
+            self.store = Arc::new(Guarded::new(Arc::clone(&self.store), id, each_write));
+        }
         Ok(())
     }
 
-    /// Compares the version of the layout, which the first server writes.
-    async fn check_layout(&mut self, place: &StorePlace) -> Result<(), OpenError> {
-        let mut found = match self.layout(place).await {
-            // The first write makes the table.
-            Err(OpenError::Store { source, .. })
-                if matches!(place, StorePlace::Postgres(_)) && source.kind() == ErrorKind::NotFound =>
-            {
-                None
-            }
-            found => found?,
-        };
-        if found.is_none() {
-            let key = layout_key(place)?;
-            let text = format!("{{\"layout\":{VERSION}}}\n");
-            let once = PutOptions::expecting(Precondition::Absent);
-            match self.store.put(&key, text.into(), &once).await {
-                Ok(_) => {
-                    self.is_new = true;
-                    return Ok(());
-                }
-                // Another node was quicker, and its mark is read.
-                Err(error) if error.kind() == ErrorKind::PreconditionFailed => {}
-                Err(source) => return Err(OpenError::ReadOnly { place: place.to_string(), source }),
-            }
-            found = self.layout(place).await?;
-        }
-        known(place, found.unwrap_or(None))
-    }
-
-    /// The layout that is marked in the store; none inside if the mark cannot be read.
-    async fn layout(&self, place: &StorePlace) -> Result<Option<Option<u64>>, OpenError> {
+    /// Finds the id of the store, which the first server writes with the version of the layout.
+    async fn identify(
+        &mut self,
+        place: &StorePlace,
+        context: &Context,
+        opening: &Opening,
+    ) -> Result<StoreId, OpenError> {
         let failed = |source| OpenError::Store { place: place.to_string(), source };
-        let found = self.store.get(&layout_key(place)?, &GetOptions::default()).await.map_err(failed)?;
-        let mark = |bytes: &[u8]| serde_json::from_slice::<Mark>(bytes).ok().map(|mark| mark.layout);
-        Ok(found.map(|blob| mark(&blob.bytes)))
+        let remembered = match &opening.note {
+            Some(note) if !place.is_volatile() => note.id(place)?.map(|id| (id, note.path().to_owned())),
+            _ => None,
+        };
+        let found = match Mark::read(&self.store).await {
+            // The first write makes the table.
+            Err(source) if is_table(place) && source.kind() == ErrorKind::NotFound => None,
+            found => found.map_err(failed)?,
+        };
+        let found = match found {
+            Some(stored) => stored,
+            None => {
+                self.refuse_unmarked(place).await?;
+                if let Some((id, note)) = remembered {
+                    return Err(OpenError::Gone { place: place.to_string(), id, note });
+                }
+                match self.make(place, context, opening).await? {
+                    Some(id) => return Ok(id),
+                    // Another node was quicker, and its mark is read.
+                    None => match Mark::read(&self.store).await.map_err(failed)? {
+                        Some(stored) => stored,
+                        None => return Err(OpenError::Layout { place: place.to_string(), layout: None }),
+                    },
+                }
+            }
+        };
+        let version = found.version.clone();
+        let id = match known(place, found)?.id {
+            Some(id) => id,
+            None => self.name(place, context, &version).await?,
+        };
+        match remembered.filter(|(known, _)| *known != id) {
+            Some((known, note)) => {
+                Err(OpenError::Other { place: place.to_string(), found: id, id: known, note })
+            }
+            None => Ok(id),
+        }
+    }
+
+    /// Refuses a store that has data and no mark.
+    async fn refuse_unmarked(&self, place: &StorePlace) -> Result<(), OpenError> {
+        match has_data(&self.store).await {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(OpenError::Unmarked { place: place.to_string() }),
+            Err(source) if is_table(place) && source.kind() == ErrorKind::NotFound => Ok(()),
+            Err(source) => Err(OpenError::Store { place: place.to_string(), source }),
+        }
+    }
+
+    /// Marks a new store; nothing if another node was quicker.
+    async fn make(
+        &mut self,
+        place: &StorePlace,
+        context: &Context,
+        opening: &Opening,
+    ) -> Result<Option<StoreId>, OpenError> {
+        if !(opening.init || self.is_made || place.is_volatile()) {
+            return Err(OpenError::Absent { place: place.to_string() });
+        }
+        let id = new_id(context)?;
+        let mark = Mark { layout: VERSION, id: Some(id.clone()) };
+        match mark.write(&self.store, None).await {
+            Ok(()) => {
+                self.is_new = true;
+                Ok(Some(id))
+            }
+            Err(error) if error.kind() == ErrorKind::PreconditionFailed => Ok(None),
+            Err(source) => Err(OpenError::ReadOnly { place: place.to_string(), source }),
+        }
+    }
+
+    /// Gives an id to the store of an earlier release.
+    async fn name(
+        &self,
+        place: &StorePlace,
+        context: &Context,
+        version: &groundstate_blobs::BlobVersion,
+    ) -> Result<StoreId, OpenError> {
+        let failed = |source| OpenError::Store { place: place.to_string(), source };
+        let id = new_id(context)?;
+        let mark = Mark { layout: VERSION, id: Some(id.clone()) };
+        match mark.write(&self.store, Some(version)).await {
+            Ok(()) => Ok(id),
+            Err(error) if error.kind() == ErrorKind::PreconditionFailed => {
+                // Another node was quicker.
+                let found = Mark::read(&self.store).await.map_err(failed)?;
+                let id = found.and_then(|stored| stored.mark).and_then(|mark| mark.id);
+                id.ok_or_else(|| OpenError::Layout { place: place.to_string(), layout: None })
+            }
+            Err(source) => Err(OpenError::ReadOnly { place: place.to_string(), source }),
+        }
     }
 }
 
-fn layout_key(place: &StorePlace) -> Result<Key, OpenError> {
-    Key::parse(LAYOUT).map_err(|source| OpenError::Store { place: place.to_string(), source })
+fn is_table(place: &StorePlace) -> bool {
+    matches!(place, StorePlace::Postgres(_))
 }
 
-/// Whether this server knows the layout.
-fn known(place: &StorePlace, layout: Option<u64>) -> Result<(), OpenError> {
-    match layout {
-        Some(layout) if (1..=VERSION).contains(&layout) => Ok(()),
-        layout => Err(OpenError::Layout { place: place.to_string(), layout }),
+fn new_id(context: &Context) -> Result<StoreId, OpenError> {
+    context.ids.uuid().map(StoreId::new).map_err(OpenError::Random)
+}
+
+/// The mark, if this server knows the layout.
+fn known(place: &StorePlace, stored: StoredMark) -> Result<Mark, OpenError> {
+    match stored.mark {
+        Some(mark) if (1..=VERSION).contains(&mark.layout) => Ok(mark),
+        mark => {
+            Err(OpenError::Layout { place: place.to_string(), layout: mark.map(|mark| mark.layout) })
+        }
     }
 }
 
-/// Makes a directory that only its owner can look into. One that is there stays as it is.
-fn make_private(path: &Path) -> std::io::Result<()> {
+/// Makes a directory that only its owner can look into, and says whether it did. One that is there stays as it is.
+fn make_private(path: &Path) -> std::io::Result<bool> {
     if path.is_dir() {
-        return Ok(());
+        return Ok(false);
     }
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         std::fs::create_dir_all(parent)?;
@@ -285,8 +485,8 @@ fn make_private(path: &Path) -> std::io::Result<()> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     match builder.create(path) {
         // Another process was quicker.
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
-        other => other,
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && path.is_dir() => Ok(true),
+        other => other.map(|()| true),
     }
 }
 

@@ -197,13 +197,13 @@ pub(super) fn problem(failed: &groundstate_pulumi_service::Error) -> Problem {
             (ProblemType::Conflict, format!("Conflict: {}", failed.reason()))
         }
         ErrorKind::Corrupt => {
-            (ProblemType::Internal, "what is stored is damaged; the log of the server says what".to_owned())
+            (ProblemType::Damaged, "what is stored is damaged; the log of the server says what".to_owned())
         }
         _ => (ProblemType::Internal, "the server failed; the log of the server says why".to_owned()),
     };
     let cause = std::error::Error::source(failed).map(ToString::to_string).unwrap_or_default();
     match kind {
-        ProblemType::Internal => error!(error = %failed, cause, "a stack failed"),
+        ProblemType::Internal | ProblemType::Damaged => error!(error = %failed, cause, "a stack failed"),
         ProblemType::Unavailable => warn!(error = %failed, cause, "the store did not do it"),
         _ => {}
     }

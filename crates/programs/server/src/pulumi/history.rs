@@ -27,6 +27,9 @@ async fn access(client: &Client, path: &StackPath) -> Result<Access, Problem> {
     client.stack("stack.history", Role::Read, path).await
 }
 
+/// What is said of a version whose record cannot be read.
+const DAMAGED: &str = "is damaged or missing in the store of the server; `groundstate store check` says more";
+
 /// `GET …/updates`.
 pub(super) async fn list(
     client: &Client,
@@ -61,6 +64,8 @@ pub(super) async fn list(
         for version in found.versions {
             updates.push(info(&stack, version).await?);
         }
+        updates.extend(found.unreadable.into_iter().map(unreadable));
+        updates.sort_by(|a, b| b.version.cmp(&a.version));
         before = found.next;
     }
     json(&UpdateList { updates })
@@ -71,6 +76,11 @@ pub(super) async fn list(
 pub(super) async fn latest(client: &Client, path: &StackPath) -> Result<Response, Problem> {
     let stack = access(client, path).await?.stack;
     let found = stack.versions(None, PAGE).await.map_err(|error| problem(&error))?;
+    if let Some(number) = found.unreadable.first()
+        && found.versions.first().is_none_or(|version| version.number < *number)
+    {
+        return Err(Problem::new(ProblemType::Damaged, format!("version {number} of the stack {DAMAGED}")));
+    }
     let mut versions = found.versions.into_iter();
     let Some(version) = versions.next() else {
         return Err(Problem::new(ProblemType::NotFound, "Not Found: the stack has never been updated"));
@@ -120,10 +130,7 @@ async fn info(stack: &Stack, version: StackVersion) -> Result<UpdateInfo, Proble
         if let Some(stored) = stored {
             config = decode(stored.get().as_bytes()).map_err(|error| {
                 tracing::error!(error = %error, "the configuration of an update cannot be read");
-                Problem::new(
-                    ProblemType::Internal,
-                    "what is stored is damaged; the log of the server says what",
-                )
+                Problem::new(ProblemType::Damaged, "what is stored is damaged; the log of the server says what")
             })?;
         }
     }
@@ -154,6 +161,26 @@ async fn info(stack: &Stack, version: StackVersion) -> Result<UpdateInfo, Proble
         requested_by: Some(user(version.by)),
         source,
     })
+}
+
+/// A version in a list that cannot be read.
+fn unreadable(number: u64) -> UpdateInfo {
+    UpdateInfo {
+        kind: UpdateKind::Update,
+        start_time: 0,
+        message: format!("this version {DAMAGED}"),
+        environment: BTreeMap::new(),
+        config: BTreeMap::new(),
+        result: protocol::UpdateResult::Failed,
+        end_time: 0,
+        version: number,
+        deployment: None,
+        resource_changes: None,
+        resource_count: None,
+        update_id: None,
+        requested_by: None,
+        source: None,
+    }
 }
 
 /// What an update did. Later releases may know more kinds; they are updates too.

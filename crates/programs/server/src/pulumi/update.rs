@@ -245,7 +245,7 @@ impl Request<'_> {
             page.events.iter().map(|event| JsonText::parse(event.text.as_str()).and_then(EngineEvent::new));
         let stored: Vec<_> = stored.collect::<Result<_, _>>().map_err(|error| {
             tracing::error!(error = %error, update = update.id(), "an event that is stored cannot be read");
-            Problem::new(ProblemType::Internal, "what is stored is damaged; the log of the server says what")
+            Problem::new(ProblemType::Damaged, "what is stored is damaged; the log of the server says what")
         })?;
         json(&EngineEvents {
             events: stored.into_iter().filter(wanted).collect(),

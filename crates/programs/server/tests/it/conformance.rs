@@ -12,7 +12,7 @@ use groundstate_server::auth::Role;
 use groundstate_server::blobs::Context;
 use groundstate_server::common::{OsIds, SystemClock};
 use groundstate_server::config::StorePlace;
-use groundstate_server::edge::OpenedStore;
+use groundstate_server::edge::{OpenedStore, Opening};
 use groundstate_server::{Check, Policies};
 use groundstate_statemgr::{Result, StateStore, TokioSleeper};
 use groundstate_statemgr_http::{HttpBackend, HttpConfig};
@@ -54,7 +54,7 @@ impl Behind {
         let context = Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds));
         let open = async move {
             let mut opened = OpenedStore::open(&place, &context, &|_| None)?;
-            opened.check(&place, &context).await.map(|()| opened.store)
+            opened.check(&place, &context, &Opening::default().init(true)).await.map(|()| opened.store)
         };
         // The suite may wait for this on its runtime, which does not nest.
         let opened = std::thread::spawn(|| RUNTIME.block_on(open)).join().expect("the store is opened");

@@ -20,8 +20,9 @@ fn node(blobs: &Arc<dyn BlobStore>, clock: &Arc<FixedClock>, ids: u64) -> Server
 
 #[tokio::test]
 async fn one_node_sweeps_in_each_interval_and_keeps_what_is_to_be_kept() {
-    let blobs: Arc<dyn BlobStore> = Arc::new(MemoryBlobs::new("states"));
     let clock = Arc::new(FixedClock::new(Timestamp::parse("2026-03-01T12:00:00Z").unwrap()));
+    let time: Arc<FixedClock> = Arc::clone(&clock);
+    let blobs: Arc<dyn BlobStore> = Arc::new(MemoryBlobs::with_clock("states", time));
     let (a, b) = (node(&blobs, &clock, 1), node(&blobs, &clock, 1_000_000));
     let client = a.admin();
     for serial in 1..=5 {
@@ -118,11 +119,46 @@ async fn what_old_updates_of_stacks_left_goes_with_the_sweep_and_the_history_sta
     let maintenance = Maintenance::new(server.app.clone(), options);
     maintenance.take_turn().await.unwrap().unwrap();
     assert_eq!(events().await, [1, 1, 1], "they are younger than the grace");
-    clock.advance(Duration::from_secs(2 * 24 * 3600));
-    maintenance.take_turn().await.unwrap().unwrap();
+    for _ in 0..2 {
+        clock.advance(Duration::from_secs(24 * 3600));
+        maintenance.take_turn().await.unwrap().unwrap();
+    }
     assert_eq!(events().await, [0, 0, 1]);
     let history = call("GET", "p/dev/updates", "", "").await;
     let messages: Vec<_> =
         history["updates"].as_array().unwrap().iter().map(|update| &update["message"]).collect();
     assert_eq!(messages, ["kept", "kept", "kept"]);
+}
+
+#[tokio::test]
+async fn retention_does_not_believe_a_clock_that_left_the_times_of_the_store() {
+    let start = Timestamp::parse("2026-03-01T12:00:00Z").unwrap();
+    let (clock, store_clock) = (Arc::new(FixedClock::new(start)), Arc::new(FixedClock::new(start)));
+    let time: Arc<FixedClock> = Arc::clone(&store_clock);
+    let blobs: Arc<dyn BlobStore> = Arc::new(MemoryBlobs::with_clock("states", time));
+    let server = node(&blobs, &clock, 1);
+    let client = server.admin();
+    for serial in 1..=3 {
+        client.post("", state(serial)).await.is(200);
+    }
+    let mut options = MaintenanceOptions::default();
+    options.retention = Retention::Newest { count: 1, younger: Some(Duration::from_secs(90 * 24 * 3600)) };
+    let maintenance = Maintenance::new(server.app.clone(), options);
+    let removed = async || maintenance.take_turn().await.unwrap().unwrap().swept.versions;
+    assert_eq!(removed().await, 0);
+    // The clock of the machine alone is ahead.
+    clock.advance(Duration::from_secs(400 * 24 * 3600));
+    assert_eq!(removed().await, 0);
+    // That of the store too, as that of a directory is, an hour and a day long.
+    store_clock.advance(Duration::from_secs(400 * 24 * 3600));
+    for _ in 0..23 {
+        for clock in [&clock, &store_clock] {
+            clock.advance(Duration::from_secs(3600));
+        }
+        assert_eq!(removed().await, 0);
+    }
+    for clock in [&clock, &store_clock] {
+        clock.advance(Duration::from_secs(3600));
+    }
+    assert_eq!(removed().await, 2);
 }

@@ -54,7 +54,7 @@ impl Stacks {
         let stacks = stream::iter(page).map(|path| self.listed_in_bucket(bucket, path));
         let stacks: Vec<Option<ListedStack>> = stacks.buffered(PARALLEL).try_collect().await?;
         let stacks = stacks.into_iter().flatten().filter(|stack| filter.has(stack)).collect();
-        Ok(Some(StackPage { stacks, next: next.map(PageToken::new) }))
+        Ok(Some(StackPage { stacks, damaged: Vec::new(), next: next.map(PageToken::new) }))
     }
 
     /// Where the stacks of buckets begin, behind those of the service.

@@ -160,6 +160,6 @@ impl Stack {
             note: update.note,
             request: Some(update.request),
         });
-        Ok(StackVersions { versions: versions.collect(), next })
+        Ok(StackVersions { versions: versions.collect(), unreadable: Vec::new(), next })
     }
 }

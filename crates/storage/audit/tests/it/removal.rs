@@ -53,10 +53,10 @@ async fn a_beginning_that_is_gone_without_an_entry_is_found() -> Outcomes {
     let previous = field("previous").ok_or("it has a hash")?.trim_matches('"').to_owned();
     let head = read(&store, "audit/head.json").await;
     let (kept, _) = head.split_once(",\"first_segment\"").ok_or("it has a start")?;
-    let forged = format!(
-        "{kept},\"first_segment\":2,\"start\":{{\"count\":{},\"hash\":\"{previous}\"}}}}\n",
+    let forged = groundstate_blobs::sealed::seal(&format!(
+        "{kept},\"first_segment\":2,\"start\":{{\"count\":{},\"hash\":\"{previous}\"}}}}",
         first - 1
-    );
+    ));
     write(&store, "audit/head.json", forged).await;
     delete(&store, &segments[0]).await;
     let report = verified(&store).await;

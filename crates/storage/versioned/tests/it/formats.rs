@@ -1,5 +1,6 @@
 //! What is stored, what of it is carried without being understood, and what damage looks like.
 
+use groundstate_versioned::blobs::sealed::{seal, unseal};
 use groundstate_versioned::blobs::{BlobStore, GetOptions, Key, ListOptions, PutOptions};
 use groundstate_versioned::{ErrorKind, NewLock, Note, Settings, WriteOptions};
 
@@ -13,6 +14,26 @@ async fn stored(bench: &Bench, key: &str) -> String {
 async fn replace(bench: &Bench, key: &str, change: impl Fn(String) -> String) {
     let changed = change(stored(bench, key).await);
     bench.blobs.put(&Key::parse(key).unwrap(), changed.into(), &PutOptions::default()).await.unwrap();
+}
+
+/// Changes a head as another release would: with a checksum that is right.
+async fn rewrite(bench: &Bench, key: &str, change: impl Fn(String) -> String) {
+    replace(bench, key, |text| {
+        let object = unseal(text.as_bytes()).unwrap().expect("it is sealed");
+        seal(&change(String::from_utf8(object).unwrap()))
+    })
+    .await;
+}
+
+/// Changes a head into one of the format without a checksum.
+async fn make_bare(bench: &Bench, key: &str, change: impl Fn(String) -> String) {
+    replace(bench, key, |text| {
+        let (line, body) = text.split_once('\n').unwrap();
+        let object = unseal(format!("{line}\n").as_bytes()).unwrap().expect("it is sealed");
+        let bare = String::from_utf8(object).unwrap().replacen("\"format\":2", "\"format\":1", 1);
+        format!("{}\n{body}", change(bare))
+    })
+    .await;
 }
 
 async fn keys(bench: &Bench, prefix: &str) -> Vec<String> {
@@ -31,15 +52,14 @@ async fn heads_and_records_are_json_that_people_can_read() {
     let version = r#"{"number":1,"id":"19ca9450a00000000000003","time":"2026-03-01T12:00:00Z","by":"ana","size":3,"sha256":"ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356","md5":"8a80554c91d9fca8acb82f023de02f11","lock":"L1","token":1,"note":{"serial":12345678901234567890.0}}"#;
     assert_eq!(
         head,
-        r#"{"format":1,"name":"Team/prod","revision":2,"token":1,"last":VERSION,"lock":{"id":"L1","document":"{\"ID\":\"L1\"}","token":1,"taken":"2026-03-01T12:00:00Z","by":"ana"},"oldest":1,"uploads":{"epoch":0,"given_up_before":0},"attempts":["000000000001","000000000002"]}"#
-            .replace("VERSION", version)
-            + "\n"
+        seal(&r#"{"format":2,"name":"Team/prod","revision":2,"token":1,"last":VERSION,"lock":{"id":"L1","document":"{\"ID\":\"L1\"}","token":1,"taken":"2026-03-01T12:00:00Z","by":"ana"},"oldest":1,"uploads":{"epoch":0,"given_up_before":0},"attempts":["000000000001","000000000002"]}"#
+            .replace("VERSION", version))
     );
     let key = "data/=team/prod!/versions/000000000001.19ca9450a00000000000003.-.-";
     assert_eq!(keys(&bench, "data/").await, [key]);
     assert_eq!(
         stored(&bench, key).await,
-        r#"{"format":1,"name":"Team/prod","version":VERSION}"#.replace("VERSION", version) + "\n{}\n"
+        seal(&r#"{"format":2,"name":"Team/prod","version":VERSION}"#.replace("VERSION", version)) + "{}\n"
     );
 }
 
@@ -49,7 +69,7 @@ async fn members_that_a_later_release_writes_survive() {
     let document = bench.document("prod");
     write(&document, "1").await;
     document.lock(&NewLock::new("L1")).await.unwrap();
-    replace(&bench, "heads/prod!.json", |head| {
+    rewrite(&bench, "heads/prod!.json", |head| {
         head.replacen("\"format\"", "\"colour\": 1.50e400,\"format\"", 1)
             .replace("\"number\"", "\"shape\":{\"a\": [1]},\"number\"")
             .replace("\"taken\"", "\"mood\":\"good\",\"taken\"")
@@ -68,13 +88,13 @@ async fn what_a_later_release_wrote_is_refused_and_left_alone() {
     let bench = bench();
     let document = bench.document("prod");
     write(&document, "1").await;
-    replace(&bench, "heads/prod!.json", |head| head.replacen("\"format\":1", "\"format\":2", 1)).await;
+    rewrite(&bench, "heads/prod!.json", |head| head.replacen("\"format\":2", "\"format\":3", 1)).await;
     let before = stored(&bench, "heads/prod!.json").await;
     let error = document.lock(&NewLock::new("a")).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert_eq!(
         error.to_string(),
-        "cannot lock prod in memory://tests: its head has the format 2, which a later release wrote; upgrade"
+        "cannot lock prod in memory://tests: its head has the format 3, which a later release wrote; upgrade"
     );
     assert_eq!(stored(&bench, "heads/prod!.json").await, before);
 }
@@ -96,11 +116,13 @@ async fn heads_that_contradict_themselves_are_damaged() {
         ("{\"format\"", "{{\"format\"", "key must be a string"),
     ] {
         assert!(good.contains(from), "{from}: {good}");
-        replace(&bench, "heads/prod!.json", |_| good.replacen(from, to, 1)).await;
+        replace(&bench, "heads/prod!.json", |_| good.clone()).await;
+        rewrite(&bench, "heads/prod!.json", |head| head.replacen(from, to, 1)).await;
         let error = document.head().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{to}");
         assert!(error.to_string().contains(why), "{error}");
-        assert!(bench.documents.list(&Default::default()).await.is_err());
+        let page = bench.documents.list(&Default::default()).await.unwrap();
+        assert!(page.documents.is_empty() && page.damaged[0].reason.contains(why), "{page:?}");
     }
 }
 
@@ -153,7 +175,8 @@ async fn damage_of_a_content_names_document_version_and_part() {
         replace(&bench, &records[1], |_| damage.to_owned()).await;
         let error = document.read().await.unwrap_err();
         assert!(error.to_string().contains("version 2: its record is damaged"), "{damage:?}: {error}");
-        assert_eq!(document.versions(None, 9).await.unwrap_err().kind(), ErrorKind::Corrupt);
+        let page = document.versions(None, 9).await.unwrap();
+        assert_eq!((page.versions[0].number, page.damaged[0].0), (1, 2), "{page:?}");
     }
     bench.blobs.delete(&Key::parse(&records[1]).unwrap(), &Default::default()).await.unwrap();
     let error = document.read().await.unwrap_err();
@@ -223,4 +246,80 @@ async fn nothing_of_contents_notes_and_lock_documents_is_in_debug_texts() {
         "{lock:?}{small:?}{large:?}{upload:?}{locked:?}{options:?}{outcome:?}{head:?}{reader:?}{page:?}"
     );
     assert!(!all.contains("hush"), "{all}");
+}
+
+/// Every bit of a stored text is flipped once. `read` gives the answer, none for an error.
+async fn flip_every_bit<F: Future<Output = Option<String>>>(bench: &Bench, key: &str, read: impl Fn() -> F) {
+    let good = stored(bench, key).await.into_bytes();
+    let expected = read().await.expect("it is whole");
+    let key = Key::parse(key).unwrap();
+    for bit in 0..good.len() * 8 {
+        let mut damaged = good.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        bench.blobs.put(&key, damaged.into(), &PutOptions::default()).await.unwrap();
+        let answer = read().await;
+        assert!(answer.is_none() || answer == Some(expected.clone()), "bit {bit}: {answer:?}");
+    }
+    bench.blobs.put(&key, good.into(), &PutOptions::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn flipped_bit_of_a_head_is_an_error_or_changes_no_answer() {
+    let bench = bench();
+    let document = bench.document("prod");
+    write(&document, "1").await;
+    write(&document, "2").await;
+    document.pin(1, true).await.unwrap();
+    document.lock(&NewLock::new("L0")).await.unwrap();
+    document.unlock("L0").await.unwrap();
+    document.lock(&NewLock::new("L1").document("{}").by("ana")).await.unwrap();
+    let read = || async { document.head().await.ok().map(|head| format!("{head:?}")) };
+    flip_every_bit(&bench, "heads/prod!.json", read).await;
+}
+
+#[tokio::test]
+async fn flipped_bit_of_a_record_is_an_error_or_changes_no_answer() {
+    let bench = bench_with(Settings::default().with_inline_limit(4).with_part_size(4));
+    let document = bench.document("prod");
+    let note = Note::parse("{\"serial\":7}").unwrap();
+    written(&document, "abc", &WriteOptions::default().by("ana").note(note)).await;
+    written(&document, "abcdefgh", &WriteOptions::default().by("ana")).await;
+    write(&document, "last").await;
+    for key in keys(&bench, "data/prod!/versions/").await {
+        let number: u64 = key["data/prod!/versions/".len()..][..12].parse().unwrap();
+        let read = || async {
+            let version = document.version(number).await.ok()?;
+            let content = document.open(&version).await.ok()?.collect(99).await.ok()?;
+            Some(format!("{version:?}{content:?}"))
+        };
+        flip_every_bit(&bench, &key, read).await;
+    }
+}
+
+#[tokio::test]
+async fn head_and_record_without_a_checksum_are_read_and_sealed_by_the_next_change() {
+    let bench = bench();
+    let document = bench.document("prod");
+    write(&document, "1").await;
+    document.lock(&NewLock::new("L1")).await.unwrap();
+    let records = keys(&bench, "data/").await;
+    make_bare(&bench, "heads/prod!.json", |head| head).await;
+    make_bare(&bench, &records[0], |record| record).await;
+    assert_eq!(document.head().await.unwrap().lock().unwrap().id, "L1");
+    assert_eq!(text(&document).await.unwrap(), "1");
+    document.unlock("L1").await.unwrap();
+    assert!(stored(&bench, "heads/prod!.json").await.contains("{\"format\":2,"));
+    assert!(unseal(stored(&bench, "heads/prod!.json").await.as_bytes()).unwrap().is_some());
+}
+
+#[tokio::test]
+async fn unknown_member_of_the_format_without_a_checksum_is_damage() {
+    let bench = bench();
+    let document = bench.document("prod");
+    write(&document, "1").await;
+    document.lock(&NewLock::new("L1")).await.unwrap();
+    make_bare(&bench, "heads/prod!.json", |head| head.replacen("\"lock\":{", "\"mock\":{", 1)).await;
+    let error = document.lock(&NewLock::new("L2")).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(error.to_string().contains("no release wrote its member \"mock\""), "{error}");
 }

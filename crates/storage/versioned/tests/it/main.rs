@@ -15,6 +15,7 @@ mod hooked;
 mod kills;
 mod locks;
 mod places;
+mod repairs;
 mod sendable;
 mod support;
 mod sweeps;

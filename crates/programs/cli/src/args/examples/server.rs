@@ -80,4 +80,25 @@ pub(super) const EXAMPLES: &[Examples] = &[
             ),
         ],
     ),
+    (
+        "store",
+        [
+            example("Check all that a server has stored", "groundstate store check --store states"),
+            example("Show which heads can be made anew", "groundstate store repair --store states"),
+        ],
+    ),
+    (
+        "store check",
+        [
+            example("Check a store with all of its contents", "groundstate store check --store states"),
+            example("Check it without the contents of versions", "groundstate store check --quick --store states"),
+        ],
+    ),
+    (
+        "store repair",
+        [
+            example("Show which heads can be made anew", "groundstate store repair --store states"),
+            example("Make them anew", "groundstate store repair --yes --store states"),
+        ],
+    ),
 ];

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use groundstate_blobs::BlobStore;
 use groundstate_server::config::Config;
 use groundstate_server::edge::{
-    Ended, Measured, Metrics, OpenedStore, Server, Service, ServiceError, StartError, key_note, notify,
+    Ended, Measured, Metrics, OpenedStore, Opening, Server, Service, ServiceError, StartError, key_note, notify,
 };
 use tokio::runtime::Builder;
 
 use crate::args::ServeArgs;
-use crate::input::server::{build, context, refused, sources, unusable, variable};
+use crate::input::server::{build, context, note, refused, sources, unusable, variable};
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::messages::Messages;
 use crate::report::output::Output;
@@ -66,7 +66,8 @@ async fn serve(args: &ServeArgs, config: Config) -> Result {
     let context = context();
     let mut opened =
         OpenedStore::open(&config.store, &context, &variable).map_err(|error| unusable(&error))?;
-    opened.check(&config.store, &context).await.map_err(|error| unusable(&error))?;
+    let opening = Opening::default().init(args.init).note(note(&args.server, &config.store));
+    opened.check(&config.store, &context, &opening).await.map_err(|error| unusable(&error))?;
     let notes = opened.notes.iter().cloned().chain(config.tls.as_ref().and_then(key_note));
     notes.for_each(|note| Messages::stderr().warning(&note));
     if config.store.is_volatile() {

@@ -1,5 +1,8 @@
 //! The documents of tokens, as they are stored.
 
+use std::borrow::Cow;
+
+use groundstate_blobs::sealed::{seal, unseal};
 use groundstate_common::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -7,8 +10,10 @@ use super::info::{Revocation, TokenInfo, TokenName};
 use crate::auth::principal::Grant;
 use crate::auth::token::{TokenHash, TokenId};
 
-/// The version of both documents.
-pub(super) const FORMAT: u32 = 1;
+/// The format of both documents, with a checksum.
+pub(super) const FORMAT: u32 = 2;
+/// The format before, without one. Its documents are read, and written in the present one when they are changed.
+const BARE: u32 = 1;
 
 /// The name of the document of a token.
 pub(super) fn object(id: &TokenId) -> String {
@@ -49,9 +54,20 @@ pub(crate) struct StoredToken {
 impl Document {
     /// The bytes that are stored.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
-        bytes.push(b'\n');
-        bytes
+        seal(&serde_json::to_string_pretty(self).unwrap_or_default()).into_bytes()
+    }
+
+    /// Reads the bytes that are stored, also those of the format without a checksum.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        use serde::de::Error as _;
+        let unsealed = unseal(bytes).map_err(serde_json::Error::custom)?;
+        let format = if unsealed.is_some() { FORMAT } else { BARE };
+        let object = unsealed.map_or(Cow::Borrowed(bytes), Cow::Owned);
+        let document: Self = serde_json::from_slice(&object)?;
+        match document.format == format {
+            true => Ok(Self { format: FORMAT, ..document }),
+            false => Err(serde_json::Error::custom("its checksum is missing, or its format is not known")),
+        }
     }
 
     /// The token of a document of this name; none if the document is damaged.

@@ -81,15 +81,30 @@ impl Tokens {
     ///
     /// If a document is damaged, or the store fails.
     pub async fn list(&self) -> Result<Vec<TokenInfo>, TokenError> {
-        let mut tokens = Vec::new();
+        let (tokens, mut damaged) = self.survey().await?;
+        if damaged.is_empty() { Ok(tokens) } else { Err(damaged.swap_remove(0)) }
+    }
+
+    /// The tokens as [`list`](Self::list) gives them, and an error for each whose document is damaged.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub async fn survey(&self) -> Result<(Vec<TokenInfo>, Vec<TokenError>), TokenError> {
+        let (mut tokens, mut damaged) = (Vec::new(), Vec::new());
         for name in self.names(usize::MAX).await? {
             let Some((bytes, _)) = self.get(&name).await? else { continue };
-            let mut info = self.read(&name, &bytes)?.info;
-            info.last_used = self.last_used(&info.id).await?;
-            tokens.push(info);
+            match self.read(&name, &bytes) {
+                Ok(stored) => {
+                    let mut info = stored.info;
+                    info.last_used = self.last_used(&info.id).await?;
+                    tokens.push(info);
+                }
+                Err(error) => damaged.push(error),
+            }
         }
         tokens.sort_by(|a: &TokenInfo, b| (a.created, &a.name, &a.id).cmp(&(b.created, &b.name, &b.id)));
-        Ok(tokens)
+        Ok((tokens, damaged))
     }
 
     /// Whether there is any token, accepted or not: authentication is in use then.
@@ -223,7 +238,7 @@ impl Tokens {
     }
 
     fn parse(&self, name: &str, bytes: &[u8]) -> Result<Document, TokenError> {
-        serde_json::from_slice(bytes).map_err(|error| self.damaged(name, Some(error)))
+        Document::parse(bytes).map_err(|error| self.damaged(name, Some(error)))
     }
 
     fn read(&self, name: &str, bytes: &[u8]) -> Result<StoredToken, TokenError> {
@@ -339,7 +354,8 @@ mod tests {
         let other_hash = "0".repeat(64);
         for damage in [
             "{}".to_owned(),
-            text.replace("\"format\": 1", "\"format\": 2"),
+            text.replace("\"format\": 2", "\"format\": 1"),
+            text.replace("\"sum\"", "\"sun\""),
             text.replace("\"ci\"", "\"c i\""),
             text.replace(&token.hash().to_string(), &other_hash),
             text.replace("write", "root"),
@@ -350,6 +366,37 @@ mod tests {
             assert!(error.to_string().contains(&name), "{damage}: {error}");
             assert!(tokens.list().await.is_err());
         }
+        let (readable, damaged) = tokens.survey().await.unwrap();
+        assert_eq!((readable.len(), damaged.len()), (0, 1));
+    }
+
+    #[tokio::test]
+    async fn flipped_bit_of_a_token_accepts_no_other_grant() {
+        let Setup { store, tokens, .. } = setup();
+        let (_, info) = tokens.create(new("ci")).await.unwrap();
+        let key = Key::parse(&format!("auth/tokens/{}.json", info.id)).unwrap();
+        let good = store.get(&key, &GetOptions::default()).await.unwrap().unwrap().bytes.to_vec();
+        for bit in 0..good.len() * 8 {
+            let mut damaged = good.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            store.put(&key, damaged.into(), &PutOptions::default()).await.unwrap();
+            assert!(matches!(tokens.find(&info.id).await, Err(TokenError::Damaged { .. })), "bit {bit}");
+        }
+    }
+
+    #[tokio::test]
+    async fn token_without_a_checksum_is_accepted_and_sealed_when_it_is_revoked() {
+        let Setup { store, tokens, .. } = setup();
+        let (_, info) = tokens.create(new("ci")).await.unwrap();
+        let key = Key::parse(&format!("auth/tokens/{}.json", info.id)).unwrap();
+        let stored = store.get(&key, &GetOptions::default()).await.unwrap().unwrap().bytes;
+        let object = groundstate_blobs::sealed::unseal(&stored).unwrap().unwrap();
+        let bare = String::from_utf8(object).unwrap().replacen("\"format\": 2", "\"format\": 1", 1);
+        store.put(&key, bare.into(), &PutOptions::default()).await.unwrap();
+        assert_eq!(tokens.find(&info.id).await.unwrap().unwrap().info, info);
+        tokens.revoke(info.id.as_str(), "x").await.unwrap();
+        let stored = store.get(&key, &GetOptions::default()).await.unwrap().unwrap().bytes;
+        assert!(groundstate_blobs::sealed::unseal(&stored).unwrap().is_some());
     }
 
     #[tokio::test]

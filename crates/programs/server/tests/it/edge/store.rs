@@ -6,7 +6,7 @@ use std::time::Duration;
 use groundstate_server::blobs::{BlobStore, Context, Key, PutOptions};
 use groundstate_server::common::{Clock, FixedClock, OsIds, SystemClock, Timestamp};
 use groundstate_server::config::StorePlace;
-use groundstate_server::edge::{OpenError, OpenedStore};
+use groundstate_server::edge::{OpenError, OpenedStore, Opening, StoreNote};
 use groundstate_statemgr::TokioSleeper;
 
 fn context() -> Context {
@@ -19,7 +19,7 @@ fn place(path: &std::path::Path) -> StorePlace {
 
 async fn check(place: &StorePlace, context: &Context) -> Result<OpenedStore, OpenError> {
     let mut opened = OpenedStore::open(place, context, &|_| None)?;
-    opened.check(place, context).await?;
+    opened.check(place, context, &Opening::default().init(true)).await?;
     Ok(opened)
 }
 
@@ -129,4 +129,105 @@ async fn a_directory_that_cannot_be_written_to_is_refused() {
 async fn memory_is_a_store() {
     let opened = check(&StorePlace::Memory, &context()).await.unwrap();
     assert!(opened.store.capabilities().conditional_put);
+}
+
+async fn checked(place: &StorePlace, opening: &Opening) -> Result<OpenedStore, OpenError> {
+    let mut opened = OpenedStore::open(place, &context(), &|_| None)?;
+    opened.check(place, &context(), opening).await?;
+    Ok(opened)
+}
+
+#[tokio::test]
+async fn empty_directory_is_no_new_store_unless_one_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let mount = place(folder.path());
+    let error = checked(&mount, &Opening::default()).await.unwrap_err();
+    assert!(matches!(&error, OpenError::Absent { .. }), "{error:?}");
+    assert!(!folder.path().join("groundstate").exists());
+    assert!(checked(&mount, &Opening::default().init(true)).await.unwrap().is_new);
+    assert!(!checked(&mount, &Opening::default()).await.unwrap().is_new);
+    // A directory that nobody made holds no store that is not mounted.
+    assert!(checked(&place(&folder.path().join("new")), &Opening::default()).await.unwrap().is_new);
+}
+
+#[tokio::test]
+async fn remembered_store_that_is_gone_or_another_is_refused_even_where_a_new_one_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (states, elsewhere) = (folder.path().join("states"), folder.path().join("elsewhere"));
+    let note = StoreNote::beside(&folder.path().join("server.toml"));
+    let opening = Opening::default().init(true).note(Some(note.clone()));
+    checked(&place(&states), &opening).await.unwrap();
+    checked(&place(&states), &opening).await.unwrap();
+    std::fs::rename(&states, &elsewhere).unwrap();
+    let error = checked(&place(&states), &opening).await.unwrap_err();
+    assert!(matches!(&error, OpenError::Gone { .. }), "{error:?}");
+    assert!(error.to_string().contains(note.path().to_str().unwrap()), "{error}");
+    assert!(!states.exists(), "nothing is left of the directory that was made to look");
+
+    checked(&place(&states), &Opening::default()).await.unwrap();
+    let error = checked(&place(&states), &opening).await.unwrap_err();
+    assert!(matches!(&error, OpenError::Other { .. }), "{error:?}");
+    std::fs::remove_dir_all(&states).unwrap();
+    std::fs::rename(&elsewhere, &states).unwrap();
+    checked(&place(&states), &opening).await.unwrap();
+    // A note of another place says nothing of this one.
+    checked(&place(&folder.path().join("third")), &opening).await.unwrap();
+}
+
+#[tokio::test]
+async fn store_without_its_mark_is_no_new_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = place(&folder.path().join("states"));
+    let opened = checked(&place, &Opening::default()).await.unwrap();
+    let key = Key::parse("auth/tokens/x.json").unwrap();
+    opened.store.put(&key, "{}".into(), &PutOptions::default()).await.unwrap();
+    std::fs::remove_file(folder.path().join("states/groundstate/layout.json")).unwrap();
+    let error = checked(&place, &Opening::default().init(true)).await.unwrap_err();
+    assert!(matches!(&error, OpenError::Unmarked { .. }), "{error:?}");
+    let (damaged, problem) = OpenedStore::open_damaged(&place, &context(), &|_| None).await.unwrap();
+    assert!(problem.unwrap().contains("layout.json is missing"));
+    OpenedStore::mark_anew(&*damaged.store, &place, &context(), None).await.unwrap();
+    checked(&place, &Opening::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn store_of_an_earlier_release_gets_an_id() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("groundstate")).unwrap();
+    let mark = folder.path().join("groundstate/layout.json");
+    std::fs::write(&mark, "{\"layout\":1}\n").unwrap();
+    checked(&place(folder.path()), &Opening::default()).await.unwrap();
+    let text = std::fs::read_to_string(&mark).unwrap();
+    assert!(text.contains("\"id\":\"") && text.contains("\"sum\":\""), "{text}");
+}
+
+#[tokio::test]
+async fn store_that_is_unmounted_below_a_server_is_neither_read_as_empty_nor_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let (states, elsewhere) = (folder.path().join("states"), folder.path().join("elsewhere"));
+    let opened = checked(&place(&states), &Opening::default()).await.unwrap();
+    let server = crate::support::Server::of(groundstate_server::Parts::new(opened.store));
+    let client = server.admin();
+    client.post("", crate::support::state(1)).await.is(200);
+    std::fs::rename(&states, &elsewhere).unwrap();
+    for is_there in [false, true] {
+        if is_there {
+            // As the directory below a mount is.
+            std::fs::create_dir(&states).unwrap();
+        }
+        for (method, body) in [("GET", String::new()), ("POST", crate::support::state(2)), ("LOCK", lock_info())] {
+            let answer = client.call(method, "/tf/shop/network", &body).await.is(503);
+            assert!(answer.text().contains("store-unusable"), "{method}: {}", answer.text());
+        }
+        client.get("/api/v1/states").await.is(503);
+    }
+    let left: Vec<_> = std::fs::read_dir(&states).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name.to_string_lossy().starts_with(".groundstate-")), "{left:?}");
+    std::fs::remove_dir_all(&states).unwrap();
+    std::fs::rename(&elsewhere, &states).unwrap();
+    client.call("GET", "/tf/shop/network", "").await.is(200);
+}
+
+fn lock_info() -> String {
+    r#"{"ID":"11111111-1111-1111-1111-111111111111","Operation":"OperationTypeApply"}"#.to_owned()
 }

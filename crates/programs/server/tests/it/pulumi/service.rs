@@ -7,7 +7,7 @@ use groundstate_server::auth::Role;
 use groundstate_server::blobs::{BlobStore, Context, GetOptions, Key as BlobKey, ListOptions, MemoryBlobs};
 use groundstate_server::common::{FixedClock, OsEntropy, OsIds, Timestamp};
 use groundstate_server::config::StorePlace;
-use groundstate_server::edge::OpenedStore;
+use groundstate_server::edge::{OpenedStore, Opening};
 use groundstate_server::pulumi_service::LocalKey;
 use groundstate_server::pulumi_service::pulumi_secrets::Key;
 use groundstate_server::{App, Parts};
@@ -103,7 +103,7 @@ impl Service {
         let context = Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds));
         let place = StorePlace::parse(place).unwrap();
         let mut opened = OpenedStore::open(&place, &context, &|_| None).unwrap();
-        opened.check(&place, &context).await.unwrap();
+        opened.check(&place, &context, &Opening::default().init(true)).await.unwrap();
         Self::with(opened.store, |_| {})
     }
 
