@@ -167,9 +167,18 @@ pub(crate) struct EditArgs {
 pub(crate) struct UndoArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArg,
-    /// The backup to restore; the file with `.backup` after the name of the state if missing
-    #[arg(long, value_name = "FILE")]
+    /// The file to restore; a backup of the state if missing
+    #[arg(long, value_name = "FILE", conflicts_with = "to")]
     pub(crate) from: Option<PathBuf>,
+    /// Lists the backups, newest first, and changes nothing
+    #[arg(long, conflicts_with_all = ["from", "to", "force", "dry_run"])]
+    pub(crate) list: bool,
+    /// The backup to restore, by its number in `--list`; the one before the last change if missing
+    #[arg(long, value_name = "N")]
+    pub(crate) to: Option<String>,
+    /// Restores one of two states between which resources moved, and leaves the other as it is
+    #[arg(long)]
+    pub(crate) alone: bool,
     /// Restores even if backup and state do not belong together, or the state cannot be read
     #[arg(long)]
     pub(crate) force: bool,
@@ -183,10 +192,26 @@ pub(crate) struct UndoArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    /// Lists only operations on this state
+    #[arg(value_name = "STATE")]
+    pub(crate) state: Option<PathBuf>,
+    /// Lists at most so many operations
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct PullArgs {
     /// State to read: a file, a directory, or a URL such as `s3://bucket/key`
     #[arg(value_name = "STATE", default_value = ".")]
     pub(crate) state: PathBuf,
+    /// Prints the snapshot with this id in the history
+    #[arg(long, value_name = "ID")]
+    pub(crate) at: Option<String>,
     /// Writes this file, all at once; standard output if missing, or with `-`
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,

@@ -6,7 +6,7 @@ use groundstate_statemgr::WorkspaceName;
 #[cfg(feature = "server")]
 use super::audit::AuditArgs;
 use super::change::{
-    AddressesArgs, EditArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs, PullArgs, PushArgs,
+    AddressesArgs, EditArgs, LockCommandArgs, LocksArgs, LogArgs, MergeErroredArgs, MvArgs, PullArgs, PushArgs,
     RecoverArgs, ReplaceProviderArgs, SalvageArgs, SplitArgs, UndoArgs, UnlockArgs,
 };
 use super::encryption::EncryptionArgs;
@@ -237,14 +237,24 @@ pub(crate) enum Command {
     /// script is refused: `\*` is a star, and `glob:` in front makes a pattern of any address. `rm-identity` removes the
     /// recorded identity of objects, which another release of a provider may not be able to read.
     Edit(EditArgs),
-    /// Restores the last backup under a new serial
+    /// Restores the state before the last change under a new serial
     ///
-    /// Stores the content of the last backup under a serial higher than all before it, so that every client takes it for the
-    /// newest state. The replaced state is kept beside it, with `.undone` after its name.
+    /// Stores the backup of the last change under a serial higher than all before it, so that every client takes it for the
+    /// newest state. The replaced state becomes a backup too. Run again, the command goes back by one more change; `--to N`
+    /// restores any backup, also what an undo replaced.
+    ///
+    /// Where the place keeps all states (the option `history`, a Pulumi service), the state before comes from there. A move
+    /// between two states goes back in both of them, or in neither.
     ///
     /// Pulumi states have no serial: the deployment is restored, and the configuration of a checkpoint stays. Of a stack in a
-    /// Pulumi backend, the last backup is `.bak`, which the replaced state becomes.
+    /// Pulumi backend that another program has saved since, restores the `.bak` file. The replaced state becomes the new
+    /// `.bak`.
     Undo(UndoArgs),
+    /// Lists what this command has done to states on this machine, newest first
+    ///
+    /// Lists the operations that this command has carried out on this machine, newest first, each with the states that it changed
+    /// and the backups that it kept. Only operations of this user are in the log.
+    Log(LogArgs),
     /// Prints the stored state in the current format
     ///
     /// Prints the stored state in the current format. Of a Pulumi stack, prints the deployment as `pulumi stack export` does,

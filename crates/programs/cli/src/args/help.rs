@@ -19,7 +19,7 @@ const HEADINGS: [(&str, &[&str]); 10] = [
     ("Order operations", &["order"]),
     ("Move and store states", &["pull", "push", "merge-errored", "migrate", "workspaces", "encryption"]),
     ("Lock states", &["lock", "unlock", "locks", "migrate-lock", "repair-digest"]),
-    ("Go back in history", &["undo", "history", "rollback"]),
+    ("Go back in history", &["undo", "log", "history", "rollback"]),
     ("Journals", &["recover", "journal"]),
     (
         "Pulumi only",

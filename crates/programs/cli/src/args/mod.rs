@@ -24,7 +24,7 @@ mod store;
 mod token;
 
 pub(crate) use change::{
-    AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs,
+    AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, LogArgs, MergeErroredArgs, MvArgs,
     PullArgs, PushArgs, RecoverArgs, ReplaceProviderArgs, SalvageArgs, SplitArgs, StackMoveArgs, UndoArgs,
     UnlockArgs,
 };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use groundstate_pulumi_integrity::Flag;
 
 use crate::args::{
-    AddressesArgs, ChangeSecretsProviderArgs, EditArgs, MergeErroredArgs, MvArgs, PendingCommand, PushArgs,
+    AddressesArgs, ChangeSecretsProviderArgs, EditArgs, HistoryArgs, MergeErroredArgs, MvArgs, PendingCommand, PushArgs,
     RecoverArgs, ReplaceProviderArgs, RmArgs, RollbackArgs, SplitArgs, StackMoveArgs, UndoArgs,
 };
 use crate::input::family::Family;
@@ -14,6 +14,8 @@ use crate::input::remote::Remote;
 use crate::input::state::{State, StoredState, family_of, not_theirs, stored_by_pulumi};
 use crate::input::terraform::{TerraformState, load};
 use crate::report::error::{Failure, Kind, Result};
+use crate::session::back::{Backup, goes_by_backups};
+use crate::session::backup::keeps_history;
 use crate::{pulumi, terraform};
 
 pub(super) fn mv(args: &MvArgs) -> Result {
@@ -150,8 +152,26 @@ fn is_stack(found: &StateLocation) -> bool {
 
 pub(super) fn undo(args: &UndoArgs) -> Result {
     let found = StateLocation::at(&args.place.state)?;
-    if is_stack(&found) && args.from.is_none() {
-        return pulumi::undo_stack(args, found);
+    if args.list {
+        return match keeps_history(&found) {
+            true => super::reading::history(&HistoryArgs {
+                state: args.place.state.clone(),
+                page: None,
+                page_size: None,
+                json: args.change.json,
+            }),
+            false => super::backups::list(&found, args.change.json),
+        };
+    }
+    if is_stack(&found) && args.from.is_none() && !goes_by_backups(&found, args.to.as_deref())? {
+        return match &args.to {
+            Some(to) => {
+                let message = format!("{} has no backup {to} on this machine", found.name());
+                Err(Failure::new(Kind::NotFound, message)
+                    .hint("`groundstate rollback --to ID` restores what the backend keeps"))
+            }
+            None => pulumi::undo_stack(args, found),
+        };
     }
     match is_to_undo_by_pulumi(args, &found) {
         true => pulumi::undo(args, found),
@@ -170,9 +190,9 @@ fn is_to_undo_by_pulumi(args: &UndoArgs, found: &StateLocation) -> bool {
         Ok(state) => state.source().family.is_none(),
         Err(_) => found.exists() && found.remote().is_none(),
     };
-    let backup = || args.from.clone().unwrap_or_else(|| found.with_suffix(".backup"));
+    let backup = || Backup::find(found, args.from.as_deref(), args.to.as_deref()).ok();
     let family_at = |path: PathBuf| StateLocation::file(path).ok().and_then(|copy| family_of(&copy));
-    is_of_no_family() && is_pulumi(family_at(backup()))
+    is_of_no_family() && is_pulumi(backup().and_then(|backup| family_at(backup.path)))
 }
 
 pub(super) fn push(args: &PushArgs) -> Result {

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::io;
 use std::process::{Command, ExitStatus};
 
-use groundstate_statemgr_fs::Backup;
 
 use crate::args::{LockArgs, LockCommandArgs};
 use crate::input::location::StateLocation;
@@ -14,7 +13,7 @@ use crate::session::locked::{hold, lock_info};
 use crate::session::managed_state::ManagedState;
 
 pub(super) fn run(args: &LockCommandArgs) -> Result {
-    let opened = ManagedState::open_raw(StateLocation::at(&args.state)?, Backup::None, true)?;
+    let opened = ManagedState::open_raw(StateLocation::at(&args.state)?, None, true)?;
     let mut info = lock_info(&opened, "lock")?;
     let program = args.command.first().cloned().unwrap_or_default();
     // Arguments may hold secrets; the name of the program does not.

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use groundstate_common::shortened;
 use groundstate_statemgr::{LockHolder, LockInfo, Locker};
-use groundstate_statemgr_fs::Backup;
 
 use crate::args::LocksArgs;
 use crate::input::found_stack::{FoundPlace, FoundStack};
@@ -62,7 +61,7 @@ fn look(state: &Path) -> Result<Looked> {
         Some(FoundPlace::Service(found)) => return runtime()?.block_on(look_at_update(&found)),
         None => {}
     }
-    let opened = ManagedState::open_raw(StateLocation::to_read(state)?, Backup::None, true)?;
+    let opened = ManagedState::open_raw(StateLocation::to_read(state)?, None, true)?;
     let holder = unlocked(&opened, async |manager| Ok(manager.lock_holder().await?))?;
     Ok(Looked { name: opened.name, holder, others: Vec::new() })
 }

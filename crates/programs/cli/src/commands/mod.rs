@@ -2,6 +2,7 @@
 
 #[cfg(feature = "server")]
 mod audit;
+mod backups;
 mod changing;
 mod check;
 mod completions;
@@ -10,6 +11,7 @@ mod graph;
 mod help;
 mod lock;
 mod locks;
+mod log;
 mod man;
 mod order;
 mod reading;
@@ -63,6 +65,7 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Salvage(args) => terraform::salvage::run(&args),
         Command::MergeErrored(args) => changing::merge_errored(&args),
         Command::Recover(args) => changing::recover(&args),
+        Command::Log(args) => log::run(&args),
         Command::Lock(args) => lock::run(&args),
         Command::Unlock(args) => unlock::run(&args),
         Command::Locks(args) => locks::run(&args),

@@ -2,7 +2,6 @@
 
 use groundstate_pulumi_diy::{Cancelled, Error as StackFailure, FoundLock, Stack};
 use groundstate_statemgr::{ErrorKind, LockHolder, LockId, Locker, Manager};
-use groundstate_statemgr_fs::Backup;
 
 use super::locks::describe;
 use crate::args::UnlockArgs;
@@ -33,7 +32,7 @@ pub(super) fn run(args: &UnlockArgs) -> Result {
             None => {}
         }
     }
-    let opened = ManagedState::open_raw(StateLocation::existing(&args.state)?, Backup::None, true)?;
+    let opened = ManagedState::open_raw(StateLocation::existing(&args.state)?, None, true)?;
     let released = unlocked(&opened, async |manager| release(manager, args, &opened).await)?;
     let name = &opened.name;
     let mut out = Output::stdout();

@@ -45,9 +45,22 @@ fn is_trusted(_: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Whether both paths lead to one file that exists.
+/// Returns `true` if both paths lead to one file that exists, by links of any kind.
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
-    fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
+    let is_same = |one: PathBuf, other: PathBuf| one == other || is_linked(&one, &other);
+    fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| is_same(one, other)))
+}
+
+#[cfg(unix)]
+fn is_linked(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |path: &Path| fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
+    id(one).is_some_and(|one| id(other) == Some(one))
+}
+
+#[cfg(not(unix))]
+fn is_linked(_: &Path, _: &Path) -> bool {
+    false
 }
 
 /// Whether the path names an open descriptor of this process, as `/dev/stdout` and `/dev/fd/63` do.

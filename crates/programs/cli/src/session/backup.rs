@@ -4,53 +4,132 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use groundstate_statemgr_fs::Backup;
+use groundstate_backends::PlaceUrl;
 
 use crate::args::ChangeArgs;
 use crate::input::location::StateLocation;
+use crate::input::paths;
+use crate::input::remote::Located;
 use crate::report::error::{Failure, Kind, Result};
 use crate::session::files;
+use crate::session::generations::Generations;
+use crate::session::keeper::{Keep, KeepIn};
+use crate::session::precious;
 use crate::session::save;
 
 /// How many states that cannot be read are kept beside one.
 const MAX_UNREADABLE: u32 = 100;
 
-/// Where the state before a change goes.
+/// Decides where the state before a change goes.
 ///
 /// # Errors
 ///
-/// When the file that the user names is an encrypted state, which a copy in plain text would replace.
-pub(crate) fn backup(
-    found: &StateLocation,
-    args: &ChangeArgs,
-    suffix: &str,
-) -> Result<(Backup, Option<PathBuf>)> {
-    Ok(match args.backup.as_deref() {
-        Some(path) if path == Path::new("-") => (Backup::None, None),
-        Some(path) => {
-            save::refuse_encrypted(path)?;
-            (Backup::At(path.to_owned()), Some(path.to_owned()))
-        }
-        // A place that keeps every state needs no other copy.
-        None if found.remote().is_some_and(|remote| remote.place.opened.keeps_history) => {
-            (Backup::None, None)
-        }
-        None => {
-            let path = found.with_suffix(suffix);
-            (Backup::At(path.clone()), Some(path))
-        }
-    })
+/// Returns an error if the file that the user names is an encrypted state, which a copy in plain text would replace, another
+/// state, a plan or a journal.
+pub(crate) fn backup(found: &StateLocation, args: &ChangeArgs, operation: &str) -> Result<Keep> {
+    backup_of_undo(found, args, operation, None)
 }
 
-/// What comes after the name of a state for that of its copy.
+/// The same for an operation that restores an earlier state.
+pub(crate) fn backup_of_undo(
+    found: &StateLocation,
+    args: &ChangeArgs,
+    operation: &str,
+    restored: Option<Restored>,
+) -> Result<Keep> {
+    let number = match &restored {
+        Some(Restored::Backup(number)) => Some(*number),
+        _ => None,
+    };
+    let to = match args.backup.as_deref() {
+        Some(path) if path == Path::new("-") => KeepIn::Nowhere,
+        Some(path) => {
+            save::refuse_encrypted(path)?;
+            refuse_other_backup(path, found)?;
+            KeepIn::File(path.to_owned())
+        }
+        // A place that keeps every state needs no other copy.
+        None if keeps_history(found) => KeepIn::Nowhere,
+        None => KeepIn::Generation(Generations::of(found).begin(operation, number)),
+    };
+    let restored = restored.map(|restored| match restored {
+        Restored::Backup(number) => number.to_string(),
+        Restored::Other(id) => id,
+    });
+    Ok(Keep { to, restored, ..keep(found, operation) })
+}
+
+/// Keeps a backup of a state that is overwritten by the output of a command.
+pub(crate) fn backup_of_output(found: &StateLocation) -> Keep {
+    generation(found, "output")
+}
+
+/// Keeps a backup of a state that is overwritten by one from another place.
+pub(crate) fn backup_of_migration(found: &StateLocation) -> Keep {
+    generation(found, "migrate")
+}
+
+fn generation(found: &StateLocation, operation: &str) -> Keep {
+    let to = KeepIn::Generation(Generations::of(found).begin(operation, None));
+    Keep { to, ..keep(found, operation) }
+}
+
+fn keep(found: &StateLocation, operation: &str) -> Keep {
+    let argument = match found.remote() {
+        Some(remote) => remote.argument.clone(),
+        None => found.argument().display().to_string(),
+    };
+    // A path means the same from everywhere if it is absolute.
+    let argument = match PlaceUrl::is_url(&argument) {
+        true => argument,
+        false => std::path::absolute(&argument).map_or(argument, |path| path.display().to_string()),
+    };
+    Keep {
+        to: KeepIn::Nowhere,
+        operation: operation.to_owned(),
+        place: Generations::of(found).place,
+        argument,
+        restored: None,
+        is_joint: false,
+    }
+}
+
+/// What an undo restores.
+#[derive(Clone, Debug)]
+pub(crate) enum Restored {
+    /// A backup, by its number.
+    Backup(u64),
+    /// A snapshot or a version that the place keeps.
+    Other(String),
+}
+
+/// Returns `true` if the place keeps every state that is stored there.
+pub(crate) fn keeps_history(found: &StateLocation) -> bool {
+    found.remote().is_some_and(|remote| remote.place.opened.keeps_history)
+}
+
+/// Refuses a backup in the place of a plan, a journal or another state.
+fn refuse_other_backup(path: &Path, found: &StateLocation) -> Result<()> {
+    // What is no file is refused when it is written.
+    let Ok(there) = paths::read(path) else { return Ok(()) };
+    let name = path.display().to_string();
+    let new = match found.located() {
+        Located::File(own, _) => fs::read(own).unwrap_or_default(),
+        // The store looks before it writes the backup.
+        Located::Remote(_) => return precious::refuse_but_state(&name, &there),
+    };
+    if new.is_empty() {
+        return Ok(());
+    }
+    precious::refuse_other(&name, &there, &new).map(drop)
+}
+
+/// Suffix of the copy of a state that cannot be read.
 #[derive(Debug)]
-pub(crate) enum CopySuffix {
-    Fixed(&'static str),
-    /// One that no other process uses, since its file was made here. An empty file is removed in the end.
-    Reserved {
-        suffix: String,
-        path: Option<PathBuf>,
-    },
+pub(crate) struct CopySuffix {
+    suffix: String,
+    /// The file that was made here, so that no other process uses the suffix. An empty file is removed in the end.
+    path: Option<PathBuf>,
 }
 
 impl CopySuffix {
@@ -63,13 +142,13 @@ impl CopySuffix {
             let free = match is_preview {
                 true => fs::symlink_metadata(&path).is_err(),
                 false => match files::reserve(&path) {
-                    Ok(()) => return Ok(Self::Reserved { suffix, path: Some(path) }),
+                    Ok(()) => return Ok(Self { suffix, path: Some(path) }),
                     Err(error) => error.kind() != io::ErrorKind::AlreadyExists,
                 },
             };
             // Where no file can be made, the backup says why; a place with a history needs none.
             if free {
-                return Ok(Self::Reserved { suffix, path: None });
+                return Ok(Self { suffix, path: None });
             }
         }
         let message = format!("{MAX_UNREADABLE} unreadable states are beside {}", found.name());
@@ -77,16 +156,13 @@ impl CopySuffix {
     }
 
     pub(crate) fn as_str(&self) -> &str {
-        match self {
-            Self::Fixed(suffix) => suffix,
-            Self::Reserved { suffix, .. } => suffix,
-        }
+        &self.suffix
     }
 }
 
 impl Drop for CopySuffix {
     fn drop(&mut self) {
-        if let Self::Reserved { path: Some(path), .. } = self
+        if let Some(path) = &self.path
             && fs::symlink_metadata(&path).is_ok_and(|file| file.is_file() && file.len() == 0)
         {
             // It is empty, so nothing is lost if it stays.

@@ -15,9 +15,12 @@ use groundstate_statemgr::{
 };
 use groundstate_statemgr_fs::{Backup, Process};
 
+use crate::input::paths;
 use crate::input::remote::Remote;
+use crate::report::error::Failure;
 use crate::session::files;
 use crate::session::interrupt::{Interrupts, LAST_WAIT};
+use crate::session::precious;
 
 /// How many files of the name of an emergency there may be.
 const MAX_EMERGENCIES: u32 = 100;
@@ -126,6 +129,12 @@ impl BackupStore {
             None => self.remote.store.read().await?,
         };
         let Some(stored) = stored else { return Ok(()) };
+        let refused = |failure: Failure| {
+            Error::new(ErrorKind::Invalid, Op::Other("keep a copy of"), self).because(failure.message)
+        };
+        if let Ok(there) = paths::read(path) {
+            precious::refuse_other(&path.display().to_string(), &there, &stored.bytes).map_err(refused)?;
+        }
         files::put(path, &stored.bytes).map_err(|error| {
             Error::new(ErrorKind::Unavailable, Op::Other("keep a copy of"), self)
                 .because(format!("{} cannot be written, name another file with `--backup`", path.display()))

@@ -298,6 +298,7 @@ mod tests {
             backup_store: None,
             changes: None,
             encryption: None,
+            keeper: None,
         };
         let args = LockArgs::default();
         let holder = || runtime().unwrap().block_on(async { place.open().lock_holder().await.unwrap() });

@@ -14,13 +14,15 @@ use groundstate_statemgr_wal::journal_folder;
 use crate::input::encryption;
 use crate::input::family::Family;
 use crate::input::foreign;
-use crate::input::location::{StateLocation, with_suffix};
+use crate::input::location::StateLocation;
 use crate::input::packed::PackedStore;
 use crate::input::remote::{Located, Remote};
 use crate::input::state::family_of;
 use crate::input::threads::shared;
 use crate::report::error::Result;
+use crate::session::backup::{backup_of_migration, keeps_history};
 use crate::session::backup_store::BackupStore;
+use crate::session::keeper::{Keep, Keeper, KeptBackup};
 use crate::session::who::who;
 
 /// A state that can be locked and written.
@@ -39,17 +41,19 @@ pub(crate) struct ManagedState {
     pub(crate) changes: Option<PathBuf>,
     /// How the state is encrypted, if the manager decrypts it.
     pub(crate) encryption: Option<Encryption>,
+    /// What keeps the state before the first write.
+    pub(crate) keeper: Option<Arc<Keeper>>,
 }
 
 impl ManagedState {
     /// Opens a state. Nothing is locked or written yet. Where the state is compressed or encrypted, it is read and written as
     /// if it were not; the configuration of its place says how it is encrypted.
-    pub(crate) fn open(location: StateLocation, backup: Backup, locking: bool) -> Result<Self> {
+    pub(crate) fn open(location: StateLocation, keep: Option<Keep>, locking: bool) -> Result<Self> {
         if family_of(&location) == Some(Family::Pulumi) {
-            return Self::open_with(location, backup, locking, |store| Arc::new(PackedStore::new(store)));
+            return Self::open_with(location, keep, locking, |store| Arc::new(PackedStore::new(store)));
         }
         let encryption = encryption::of_located(location.located())?;
-        let opened = Self::open_with(location, backup, locking, |store| {
+        let opened = Self::open_with(location, keep, locking, |store| {
             let store = Arc::new(PackedStore::new(store));
             match encryption.clone() {
                 Some(encryption) => Arc::new(EncryptedStore::<Arc<dyn StateStore>>::new(store, encryption)),
@@ -60,17 +64,18 @@ impl ManagedState {
     }
 
     /// The same for what handles the very bytes that are stored.
-    pub(crate) fn open_raw(location: StateLocation, backup: Backup, locking: bool) -> Result<Self> {
-        Self::open_with(location, backup, locking, |store| store)
+    pub(crate) fn open_raw(location: StateLocation, keep: Option<Keep>, locking: bool) -> Result<Self> {
+        Self::open_with(location, keep, locking, |store| store)
     }
 
     fn open_with(
         location: StateLocation,
-        backup: Backup,
+        keep: Option<Keep>,
         locking: bool,
         wrap: impl FnOnce(Arc<dyn StateStore>) -> Arc<dyn StateStore>,
     ) -> Result<Self> {
         let (name, argument) = (location.name().to_owned(), location.argument().to_owned());
+        let backup = keep.as_ref().map_or(Backup::None, Keep::backup);
         let (store, backup_store, changes): (Arc<dyn StateStore>, _, _) = match location.located() {
             Located::File(path, _) => {
                 foreign::refuse_backend_record(&name, path)?;
@@ -81,10 +86,17 @@ impl ManagedState {
                 (Arc::<BackupStore>::clone(&backup_store), Some(backup_store), None)
             }
         };
+        let keeper = keep.map(|keep| Arc::new(Keeper::new(Arc::clone(&store), keep)));
+        let store = keeper.clone().map_or(store, |keeper| keeper);
         let options = options(locking);
         let raw = Arc::clone(&store);
         let manager = Arc::new(Manager::new(wrap(store), Arc::new(SystemClock), Arc::new(OsIds), options));
-        Ok(Self { name, argument, manager, raw, backup_store, changes, encryption: None })
+        Ok(Self { name, argument, manager, raw, backup_store, changes, encryption: None, keeper })
+    }
+
+    /// The backup of the state before the write. `None` if nothing was written, or if nothing was replaced.
+    pub(crate) fn kept(&self) -> Option<KeptBackup> {
+        self.keeper.as_ref().and_then(|keeper| keeper.kept())
     }
 
     /// A workspace of a backend that is open already.
@@ -97,21 +109,16 @@ impl ManagedState {
         let place = place.clone().with_workspace(workspace.clone());
         let is_local = place.settings.kind() == "local";
         let changes = journal_of(&place)?;
+        let place_of_local = place.clone();
         let remote = Remote::new(place, &argument.to_string_lossy())?;
         let name = remote.name.clone();
-        let (store, backup_store): (Arc<dyn StateStore>, _) = match is_local {
-            true => (remote.store, None),
-            false => {
-                let copy = with_suffix(&remote.copy(), ".backup");
-                let backup_store = Arc::new(BackupStore::new(remote, Backup::At(copy)));
-                (Arc::<BackupStore>::clone(&backup_store), Some(backup_store))
-            }
+        let found = match is_local {
+            true => StateLocation::file(local_state(&place_of_local)?)?,
+            false => StateLocation::of_remote(remote.clone(), argument),
         };
-        let options = options(locking);
-        let raw = Arc::clone(&store);
-        let manager = Arc::new(Manager::new(store, Arc::new(SystemClock), Arc::new(OsIds), options));
-        let argument = argument.to_owned();
-        Ok(Self { name, argument, manager, raw, backup_store, changes, encryption: None })
+        let keep = (!keeps_history(&found)).then(|| backup_of_migration(&found));
+        let opened = Self::open_raw(found, keep, locking)?;
+        Ok(Self { name, argument: argument.to_owned(), changes, ..opened })
     }
 
     /// What names it in a command that is shown.
@@ -127,8 +134,13 @@ pub(crate) fn journal_of(place: &groundstate_backends::Location) -> Result<Optio
     if place.settings.kind() != "local" {
         return Ok(None);
     }
+    Ok(Some(journal_folder(&local_state(place)?)))
+}
+
+/// The file of a state that the local backend keeps.
+fn local_state(place: &groundstate_backends::Location) -> Result<PathBuf> {
     let directory = place.directory.as_deref().unwrap_or(Path::new(""));
-    Ok(Some(journal_folder(&local_path(&place.settings, &place.workspace, directory)?)))
+    Ok(local_path(&place.settings, &place.workspace, directory)?)
 }
 
 /// Files beside the state that look like backups of it, the last few by their names.

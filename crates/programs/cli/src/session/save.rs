@@ -6,7 +6,6 @@ use std::path::Path;
 
 use groundstate_durable::special;
 use groundstate_statemgr::{ErrorKind, Expect, WriteOptions};
-use groundstate_statemgr_fs::Backup;
 
 use crate::input::family::is_packed;
 use crate::input::head::Head;
@@ -16,10 +15,13 @@ use crate::input::packed;
 use crate::input::paths;
 use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Result};
+use crate::report::messages::Messages;
 use crate::report::output::Output;
+use crate::session::backup::backup_of_output;
 use crate::session::files::{create, write_into};
 use crate::session::locked::unlocked;
 use crate::session::managed_state::ManagedState;
+use crate::session::precious;
 use crate::session::state_error::how_to_free;
 
 /// Writes `path`, so that the content is the old or the new one at any time, and synced before this returns.
@@ -29,9 +31,28 @@ use crate::session::state_error::how_to_free;
 /// followed unless they are another user's. An existing file keeps its permissions and its owner; a new one can be read
 /// by its owner only. Pipes with a name, devices and sockets are refused; an open descriptor such as `/dev/stdout` takes
 /// the bytes.
+///
+/// Only a state takes the place of a state, and that is kept as a backup. No plan and no journal is replaced.
 pub(crate) fn replace(
     path: &Path,
     expected: Option<&[u8]>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    put(path, expected, Content::State, write)
+}
+
+/// The content of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    State,
+    /// Something that is made from states.
+    Drawing,
+}
+
+fn put(
+    path: &Path,
+    expected: Option<&[u8]>,
+    content: Content,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
     let written = match fs::metadata(path) {
@@ -39,7 +60,7 @@ pub(crate) fn replace(
             paths::follow(path).map_err(|error| Failure::unwritable(path, &error))?;
             let mut bytes = Vec::new();
             write(&mut bytes).map_err(|error| Failure::unwritable(path, &error))?;
-            return overwrite(path, expected, bytes);
+            return overwrite(path, expected, content, bytes);
         }
         // Links to open pipes, such as `/dev/stdout`, lead to no path.
         Ok(_) if paths::takes_output(path) => write_into(path, write),
@@ -62,7 +83,7 @@ pub(crate) fn write_drawing(text: &str, is_json: bool, path: Option<&Path>) -> R
         }
         return Ok(out.finish()?);
     };
-    replace(path, None, |out| out.write_all(text.as_bytes()))
+    put(path, None, Content::Drawing, |out| out.write_all(text.as_bytes()))
 }
 
 /// Writes a JSON document into a file, or prints it: exactly these bytes.
@@ -76,8 +97,10 @@ pub(crate) fn write_document(bytes: &[u8], path: Option<&Path>) -> Result<()> {
 }
 
 /// Overwrites a file that exists.
-fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: Vec<u8>) -> Result<()> {
-    let opened = ManagedState::open_raw(StateLocation::at(path)?, Backup::None, false)?;
+fn overwrite(path: &Path, expected: Option<&[u8]>, content: Content, bytes: Vec<u8>) -> Result<()> {
+    let found = StateLocation::at(path)?;
+    let keep = replaces_state(&found, content, &bytes)?.then(|| backup_of_output(&found));
+    let opened = ManagedState::open_raw(found, keep, false)?;
     unlocked(&opened, async |manager| {
         let store = manager.store();
         let stored = store.read().await?;
@@ -101,6 +124,25 @@ fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: Vec<u8>) -> Result<()>
             }
             Err(error) => Err(error.into()),
         }
+    })?;
+    if let Some(kept) = opened.kept() {
+        Messages::stderr().note(&format!("the state before is {kept}"));
+    }
+    Ok(())
+}
+
+/// Returns `true` if a state is there, which the output may replace. Refuses what it may not replace.
+fn replaces_state(found: &StateLocation, content: Content, bytes: &[u8]) -> Result<bool> {
+    let opened = ManagedState::open_raw(found.clone(), None, false)?;
+    unlocked(&opened, async |manager| {
+        let Some(stored) = manager.store().read().await? else { return Ok(false) };
+        if !is_encrypted(bytes) && is_encrypted(&stored.bytes) {
+            return Err(over_encrypted(&opened.name).into());
+        }
+        Ok(match content {
+            Content::State => precious::refuse_other(&opened.name, &stored.bytes, bytes)?,
+            Content::Drawing => precious::refuse(&opened.name, &stored.bytes).map(|()| false)?,
+        })
     })
 }
 

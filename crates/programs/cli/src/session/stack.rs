@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use groundstate_pulumi_diy::{Error, ErrorKind, Guard, Op as StackOp, Stack};
 use groundstate_statemgr::Op;
-use groundstate_statemgr_fs::Backup;
 
 use crate::args::LockArgs;
 use crate::input::found_stack::stack_failure;
@@ -41,7 +40,7 @@ impl ManagedStack {
             return Err(Failure::new(Kind::Usage, message)
                 .hint("name a directory with a Pulumi.yaml, or `pulumi+URL#organization/PROJECT/STACK`"));
         };
-        Ok(Self { state: ManagedState::open(location, Backup::None, locking)?, backend })
+        Ok(Self { state: ManagedState::open(location, None, locking)?, backend })
     }
 
     /// The stack as messages name it.

@@ -1,13 +1,15 @@
 //! `groundstate pull`: the stored state in the current format.
 
+use std::path::Path;
+
 use groundstate_state_edit::OpenState;
 use groundstate_statefile::{EncodeError, EncodeOptions, encode_to};
 use groundstate_statemgr::Manager;
-use groundstate_statemgr_fs::Backup;
 
 use crate::args::PullArgs;
 use crate::input::locate::is_standard;
 use crate::input::location::StateLocation;
+use crate::input::state::State;
 use crate::input::terraform;
 use crate::input::threads::{shared, threads};
 use crate::report::error::{Failure, Kind, Outcome, Result};
@@ -21,7 +23,17 @@ use crate::session::state_error::StateError;
 /// Prints what is stored there.
 pub(crate) fn run(args: &PullArgs, found: StateLocation) -> Result {
     let output = args.output.as_deref().filter(|path| !is_standard(path));
-    let managed = ManagedState::open(found, Backup::None, false)?;
+    if let Some(id) = &args.at {
+        let source = State::at(&args.state, Some(id))?.terraform()?;
+        let text = source.text()?.into_owned();
+        let opened = OpenState::open_with(text, &shared());
+        let opened = opened.map_err(|error| match source.text() {
+            Ok(text) => terraform::failure(&error, &source.name, &text),
+            Err(failure) => failure,
+        })?;
+        return print(opened, &source.name, output);
+    }
+    let managed = ManagedState::open(found, None, false)?;
     let text = unlocked(&managed, async |manager| {
         warn_of_journal(&managed).await;
         read(manager, &managed.name).await
@@ -34,6 +46,10 @@ pub(crate) fn run(args: &PullArgs, found: StateLocation) -> Result {
             return Err(terraform::failure(&error, &managed.name, &text));
         }
     };
+    print(opened, &managed.name, output)
+}
+
+fn print(opened: OpenState, name: &str, output: Option<&Path>) -> Result {
     match opened {
         OpenState::Document(document) => write_document(document.text(), output)?,
         OpenState::File(file) => {
@@ -51,7 +67,7 @@ pub(crate) fn run(args: &PullArgs, found: StateLocation) -> Result {
                 }
             }
         }
-        _ => return Err(Failure::new(Kind::Unusable, format!("{} is of an unknown kind", managed.name))),
+        _ => return Err(Failure::new(Kind::Unusable, format!("{name} is of an unknown kind"))),
     }
     Ok(Outcome::Clean)
 }

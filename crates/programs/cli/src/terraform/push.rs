@@ -14,7 +14,7 @@ pub(crate) fn run(args: &PushArgs, state: &TerraformState, found: StateLocation)
         yes: args.consent.yes,
         operation: "state-push",
         source: &args.file,
-        backup_suffix: ".backup",
+        restored: None,
         force: args.force,
         over_encrypted: args.over_encrypted,
         checked: true,

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use groundstate_statemgr::Locker;
-use groundstate_statemgr_fs::Backup;
 
 use crate::args::{LockArgs, RecoverArgs};
 use crate::input::location::StateLocation;
@@ -17,7 +16,7 @@ use crate::session::recovery::journaled;
 use crate::session::save::write_document;
 
 pub(crate) fn run(args: &RecoverArgs, found: StateLocation) -> Result {
-    let mut opened = ManagedState::open(found, Backup::None, true)?;
+    let mut opened = ManagedState::open(found, None, true)?;
     if opened.changes.is_none() {
         let message = format!("{} is not in a file; journals are looked for only beside files", opened.name);
         return Err(Failure::new(Kind::Usage, message));

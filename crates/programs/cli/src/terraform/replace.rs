@@ -1,6 +1,6 @@
 //! Storing a whole state in place of another: what `push` and `undo` have in common.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use groundstate_common::shell_command;
 use groundstate_state_edit::{Diff, diff};
@@ -10,7 +10,6 @@ use groundstate_statemgr::{
     ErrorKind, Manager, Migrator, Persisted, PersistentMeta, Persister, Refresher, SnapshotMeta,
     check_valid_import,
 };
-use groundstate_statemgr_fs::Backup;
 use groundstate_states::{Lineage, Serial};
 
 use crate::args::ChangeArgs;
@@ -23,15 +22,16 @@ use crate::report::differences;
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::json::Json;
 use crate::report::output::Output;
-use crate::session::backup::{CopySuffix, backup};
+use crate::session::backup::{CopySuffix, Restored, backup_of_undo};
 use crate::session::consent::consent;
 use crate::session::interrupt::Interrupts;
+use crate::session::keeper::Keep;
 use crate::session::locked::{lock_info, locked, unlocked};
 use crate::session::managed_state::ManagedState;
 use crate::session::recovery::warn_of_journal;
 use crate::session::state_error::StateError;
 use crate::terraform::diff::differences as compared;
-use crate::terraform::vanishing::vanishing;
+use crate::terraform::vanishing::{Vanishing, staying_away, vanishing};
 
 /// How a state is replaced.
 pub(super) struct Replacement<'a> {
@@ -42,8 +42,8 @@ pub(super) struct Replacement<'a> {
     pub(super) operation: &'static str,
     /// The file that is about to be stored, unless it is standard input.
     pub(super) source: &'a Path,
-    /// What comes after the name of the state for that of the backup.
-    pub(super) backup_suffix: &'static str,
+    /// What is restored, if it is an earlier state.
+    pub(super) restored: Option<Restored>,
     /// Whether lineage and serial count, and whether the stored state has to be readable.
     pub(super) force: bool,
     /// Whether an encrypted state may be replaced by plain text.
@@ -53,11 +53,9 @@ pub(super) struct Replacement<'a> {
 }
 
 /// What has been stored, or would be.
-struct Stored {
-    meta: SnapshotMeta,
-    /// Whether something was stored before.
-    existed: bool,
-    written: bool,
+pub(super) struct Stored {
+    pub(super) meta: SnapshotMeta,
+    pub(super) written: bool,
     /// What differs from what was stored; nothing if that could not be read.
     diff: Option<Diff>,
 }
@@ -69,9 +67,8 @@ pub(super) fn replace(
     make: impl FnOnce(Option<&File>) -> Result<File>,
 ) -> Result {
     let args = how.args;
-    let suffix = suffix(&found, how)?;
-    let (keep, path) = backup(&found, args, suffix.as_str())?;
-    let opened = ManagedState::open(found, keep, !args.lock.no_lock)?;
+    let (keep, _reserved) = keep(&found, how)?;
+    let opened = ManagedState::open(found, Some(keep), !args.lock.no_lock)?;
     let stored = match args.dry_run {
         true => unlocked(&opened, async |manager| {
             warn_of_journal(&opened).await;
@@ -84,36 +81,32 @@ pub(super) fn replace(
             })?
         }
     };
-    let path = path.filter(|_| stored.written && stored.existed);
-    report(&opened, args, &stored, path)?;
+    report(&opened, args, &stored, None)?;
     Ok(Outcome::Clean)
 }
 
-/// What comes after the name of the state for that of its backup.
-///
-/// Between the backup and the write the command may be killed, so neither the file that is to be stored nor the
-/// backup of a better day is overwritten.
-fn suffix(found: &StateLocation, how: &Replacement<'_>) -> Result<CopySuffix> {
+/// Decides where the state before goes. A state that cannot be read may be all that is left, so it gets a file that no limit
+/// removes.
+fn keep(found: &StateLocation, how: &Replacement<'_>) -> Result<(Keep, Option<CopySuffix>)> {
     let is_source = |path: &Path| path == how.source || is_same_file(path, how.source);
-    if let Some(path) = how.args.backup.as_deref() {
-        if is_source(path) && path != Path::new("-") {
-            let message = format!("the backup would overwrite {}, which is to be stored", path.display());
-            return Err(Failure::new(Kind::Usage, message).hint("name another file with `--backup`"));
-        }
-        return Ok(CopySuffix::Fixed(how.backup_suffix));
+    if let Some(path) = how.args.backup.as_deref()
+        && is_source(path)
+        && path != Path::new("-")
+    {
+        let message = format!("the backup would overwrite {}, which is to be stored", path.display());
+        return Err(Failure::new(Kind::Usage, message).hint("name another file with `--backup`"));
     }
-    if how.force && found.exists() && !is_readable(found)? {
-        return CopySuffix::unreadable(found, how.args.dry_run);
+    let keep = backup_of_undo(found, how.args, how.operation, how.restored.clone())?;
+    if how.args.backup.is_none() && how.force && found.exists() && !is_readable(found)? {
+        let suffix = CopySuffix::unreadable(found, how.args.dry_run)?;
+        return Ok((keep.unreadable(found, &suffix), Some(suffix)));
     }
-    let free = [how.backup_suffix, ".backup", ".undone"]
-        .into_iter()
-        .find(|suffix| !is_source(&found.with_suffix(suffix)));
-    Ok(CopySuffix::Fixed(free.unwrap_or(how.backup_suffix)))
+    Ok((keep, None))
 }
 
 /// Whether what is stored can be read; anything else that is wrong is told later.
 fn is_readable(found: &StateLocation) -> Result<bool> {
-    let opened = ManagedState::open(found.clone(), Backup::None, false)?;
+    let opened = ManagedState::open(found.clone(), None, false)?;
     unlocked(&opened, async |manager| {
         Ok(!manager.refresh_state().await.is_err_and(|error| error.kind() == ErrorKind::Corrupt))
     })
@@ -126,6 +119,55 @@ async fn store(
     make: impl FnOnce(Option<&File>) -> Result<File>,
     interrupts: Option<&Interrupts>,
 ) -> Result<Stored, StateError> {
+    let planned = planned(manager, opened, how, make).await?;
+    let Some(interrupts) = interrupts else { return Ok(planned.unwritten()) };
+    consent(&opened.name, &planned.vanishing(), how.yes, interrupts).await?;
+    interrupts.check()?;
+    write(manager, planned).await
+}
+
+/// A state that has been checked and compared, and is not written yet.
+pub(super) struct Planned {
+    file: File,
+    diff: Option<Diff>,
+    /// Objects that would be gone.
+    vanishing: Vec<Vanishing>,
+}
+
+impl Planned {
+    /// The objects that would be gone, by their addresses.
+    pub(super) fn vanishing(&self) -> Vec<String> {
+        self.vanishing.iter().map(|gone| gone.shown.clone()).collect()
+    }
+
+    /// Objects that the other state gets are not gone.
+    pub(super) fn keep_what_moves_to(&mut self, other: &Self) {
+        if let Some(diff) = &other.diff {
+            self.vanishing = staying_away(std::mem::take(&mut self.vanishing), diff, &other.file);
+        }
+    }
+
+    pub(super) fn unwritten(self) -> Stored {
+        Stored { meta: SnapshotMeta::of(&self.file), written: false, diff: self.diff }
+    }
+}
+
+/// Stores a planned state.
+pub(super) async fn write(manager: &Manager, planned: Planned) -> Result<Stored, StateError> {
+    let Planned { file, diff, .. } = planned;
+    // Everything has been checked, so the manager is not asked to do it once more.
+    manager.write_state_for_migration(file, true)?;
+    let written = manager.persist_state().await? == Persisted::Written;
+    Ok(Stored { meta: manager.snapshot_meta(), written, diff })
+}
+
+/// Plans to store what `make` makes of the present state.
+pub(super) async fn planned(
+    manager: &Manager,
+    opened: &ManagedState,
+    how: &Replacement<'_>,
+    make: impl FnOnce(Option<&File>) -> Result<File>,
+) -> Result<Planned, StateError> {
     let newest = match manager.refresh_state().await {
         Err(error) if how.force && error.kind() == ErrorKind::Corrupt => {
             Some(serial_above(opened, how.over_encrypted).await?)
@@ -151,15 +193,7 @@ async fn store(
     let diff = (is_known || how.args.dry_run || how.args.json).then(|| diff(&before, &file));
     let vanishing = diff.as_ref().map(|diff| vanishing(diff, &before, &file)).unwrap_or_default();
     drop(before);
-    let Some(interrupts) = interrupts else {
-        return Ok(Stored { meta: SnapshotMeta::of(&file), existed, written: false, diff });
-    };
-    consent(&opened.name, &vanishing, how.yes, interrupts).await?;
-    interrupts.check()?;
-    // Everything has been checked, so the manager is not asked to do it once more.
-    manager.write_state_for_migration(file, true)?;
-    let written = manager.persist_state().await? == Persisted::Written;
-    Ok(Stored { meta: manager.snapshot_meta(), existed, written, diff })
+    Ok(Planned { file, diff, vanishing })
 }
 
 /// A serial above that of a state which cannot be read, as far as it tells one.
@@ -200,7 +234,14 @@ async fn serial_above(opened: &ManagedState, over_encrypted: bool) -> Result<Ser
     Ok(serial.next().unwrap_or(serial))
 }
 
-fn report(opened: &ManagedState, args: &ChangeArgs, stored: &Stored, backup: Option<PathBuf>) -> Result<()> {
+/// Reports what was stored, also in the other state of a move that is undone.
+pub(super) fn report(
+    opened: &ManagedState,
+    args: &ChangeArgs,
+    stored: &Stored,
+    other: Option<(&ManagedState, &Stored)>,
+) -> Result<()> {
+    let backup = opened.kept();
     let Stored { meta, written, diff, .. } = stored;
     let mut out = Output::stdout();
     if args.json {
@@ -211,10 +252,13 @@ fn report(opened: &ManagedState, args: &ChangeArgs, stored: &Stored, backup: Opt
             json.text("lineage", meta.lineage.as_str());
             json.raw("serial", meta.serial.get());
             if let Some(backup) = &backup {
-                json.text("backup", &backup.display().to_string());
+                json.text("backup", &backup.path());
             }
             if let Some(diff) = diff {
                 json.inner("diff", |json| differences::members(json, &compared(diff, false)));
+            }
+            if let Some((opened, stored)) = other {
+                json.inner("other", |json| other_members(json, opened, stored));
             }
         }))?;
         return Ok(out.finish()?);
@@ -230,7 +274,33 @@ fn report(opened: &ManagedState, args: &ChangeArgs, stored: &Stored, backup: Opt
         }
     }
     if let Some(backup) = backup {
-        out.line(&format!("The state before is in {}.", backup.display()))?;
+        out.line(&format!("The state before is {backup}."))?;
+    }
+    if let Some((opened, stored)) = other {
+        let name = &opened.name;
+        if args.dry_run {
+            out.line("")?;
+            out.line(&format!("{name}:"))?;
+            stored.diff.iter().try_for_each(|diff| differences::text(&compared(diff, false), &mut out))?;
+        } else {
+            out.line(&format!("{name}, which the same move had changed, has serial {} now.", stored.meta.serial))?;
+        }
+        if let Some(backup) = opened.kept() {
+            out.line(&format!("What {name} was before is {backup}."))?;
+        }
     }
     Ok(out.finish()?)
+}
+
+fn other_members(json: &mut Json, opened: &ManagedState, stored: &Stored) {
+    json.text("state", &opened.name);
+    json.raw("written", stored.written);
+    json.text("lineage", stored.meta.lineage.as_str());
+    json.raw("serial", stored.meta.serial.get());
+    if let Some(backup) = opened.kept() {
+        json.text("backup", &backup.path());
+    }
+    if let Some(diff) = &stored.diff {
+        json.inner("diff", |json| differences::members(json, &compared(diff, false)));
+    }
 }

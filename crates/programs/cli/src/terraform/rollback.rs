@@ -31,7 +31,7 @@ pub(crate) fn run(args: &RollbackArgs, found: StateLocation) -> Result {
         yes: args.consent.yes,
         operation: "state-rollback",
         source: Path::new(""),
-        backup_suffix: ".backup",
+        restored: None,
         force: args.force,
         over_encrypted: args.over_encrypted,
         checked: false,

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use groundstate_common::shell_command;
 use groundstate_statefile::{Lost, SalvageError, Salvaged, from_utf16, salvage};
-use groundstate_statemgr_fs::Backup;
 
 use crate::args::SalvageArgs;
 use crate::input::family::{Family, is_packed};
@@ -83,7 +82,7 @@ fn read(path: &Path) -> Result<(String, Vec<u8>)> {
             .map_err(|error| Failure::new(Kind::NoState, format!("cannot read standard input: {error}")))?;
         return Ok(("<stdin>".to_owned(), text));
     }
-    let opened = ManagedState::open(StateLocation::to_read(path)?, Backup::None, false)?;
+    let opened = ManagedState::open(StateLocation::to_read(path)?, None, false)?;
     // What a journal can finish is no damage. Where that fails, the bytes are taken as they are.
     match unlocked(&opened, async |manager| Ok(manager.store().read().await?)) {
         Ok(Some(stored)) => return Ok((opened.name, stored.bytes)),

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use groundstate_testkit::{S3Locks, TestBackend};
 
 use super::remote::Work;
-use super::support::{TempState, groundstate, groundstate_with, resource, state, with_resources};
+use super::support::{backups, TempState, groundstate, groundstate_with, resource, state, with_resources};
 
 fn gzip(text: impl AsRef<[u8]>) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -64,7 +64,7 @@ fn every_change_keeps_the_file_compressed_and_the_backup_its_bytes() {
         let text = text_in(&compressed.path);
         assert!(compact(&text).contains(expected), "{args:?}: {text}");
         assert_eq!(text, fs::read_to_string(&plainly.path).unwrap(), "{args:?}");
-        assert_eq!(fs::read(format!("{}.backup", compressed.path)).unwrap(), gzip(plain()), "{args:?}");
+        assert_eq!(fs::read(&backups(&compressed.path)[0]).unwrap(), gzip(plain()), "{args:?}");
     }
 }
 
@@ -100,7 +100,7 @@ fn push_and_merge_take_compressed_files_on_both_sides() {
         assert_eq!(groundstate(&["list", &place.path]).clean(), "null_resource.one\nnull_resource.three\n");
         let bytes = fs::read(&place.path).unwrap();
         assert_eq!(bytes.starts_with(&[0x1f, 0x8b]), stored.starts_with(&[0x1f, 0x8b]));
-        assert_eq!(fs::read(format!("{}.backup", place.path)).unwrap(), stored);
+        assert_eq!(fs::read(&backups(&place.path)[0]).unwrap(), stored);
     }
     // What an apply could not store, over the state it began with.
     let (place, errored) = (packed(), state(gzip(&newer)));
@@ -144,7 +144,9 @@ fn states_in_the_network_stay_compressed_as_well() {
     assert_eq!(run.code, 0, "{}", run.stderr);
     let stored = work.place.object("team/app.tfstate").unwrap();
     assert!(compact(&unpacked(&stored)).contains(r#""name":"x""#));
-    assert_eq!(fs::read(work.path().join("app.tfstate.backup")).unwrap(), gzip(plain()));
+    let listed: serde_json::Value =
+        serde_json::from_str(&work.run(&["undo", ".", "--list", "--json"]).clean()).unwrap();
+    assert_eq!(fs::read(listed["backups"][0]["path"].as_str().unwrap()).unwrap(), gzip(plain()));
 }
 
 #[test]

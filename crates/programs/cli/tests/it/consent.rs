@@ -50,9 +50,9 @@ fn undo_needs_consent_unless_what_vanishes_was_moved() {
     // The backup has fewer than what has come since.
     let backup = format!("{}.backup", file.path);
     fs::write(&backup, with_resources(&resource("t_a", "one", ONE))).unwrap();
-    let said = groundstate(&["undo", &file.path]).failed(6);
+    let said = groundstate(&["undo", &file.path, "--from", &backup]).failed(6);
     assert!(said.contains("\n  - t_a.two\n"), "{said}");
-    groundstate(&["undo", &file.path, "--yes"]).clean();
+    groundstate(&["undo", &file.path, "--from", &backup, "--yes"]).clean();
     assert_eq!(list(&file), "t_a.one\n");
 }
 
@@ -87,9 +87,10 @@ fn pulumi_undo_needs_consent_as_well() {
     let file = state(stack(&["a", "b"]));
     groundstate(&["mv", &file.path, "b", "c"]).clean();
     groundstate(&["undo", &file.path]).clean();
-    fs::write(format!("{}.backup", file.path), stack(&["a"])).unwrap();
-    let said = groundstate(&["undo", &file.path]).failed(6);
+    let backup = format!("{}.backup", file.path);
+    fs::write(&backup, stack(&["a"])).unwrap();
+    let said = groundstate(&["undo", &file.path, "--from", &backup]).failed(6);
     assert!(said.contains("  - urn:pulumi:d::p::t:t:T::b\n"), "{said}");
-    groundstate(&["undo", &file.path, "--yes"]).clean();
+    groundstate(&["undo", &file.path, "--from", &backup, "--yes"]).clean();
     assert_eq!(list(&file), "urn:pulumi:d::p::t:t:T::a\n");
 }

@@ -8,7 +8,7 @@ use groundstate_common::Timestamp;
 use groundstate_testkit::{S3Locks, TestBackend};
 
 use super::remote::Work;
-use super::support::{Run, command, groundstate, resource, state, with_resources};
+use super::support::{backups, Run, command, groundstate, resource, state, with_resources};
 use super::terraform::Product;
 
 /// What no file may have, besides the state in the clear.
@@ -156,7 +156,7 @@ fn a_state_that_tofu_encrypted_is_read_and_changed_and_tofu_reads_it_again() {
     let before = dir.stored();
     dir.run(&["mv", dir.shown(), "terraform_data.one", "terraform_data.two"]).clean();
     assert_ne!(dir.stored(), before);
-    assert_eq!(fs::read_to_string(dir.path().join("terraform.tfstate.backup")).unwrap(), before);
+    assert_eq!(fs::read_to_string(&backups(dir.state().to_str().unwrap())[0]).unwrap(), before);
     assert_eq!(dir.tofu(&["state", "list"]), "terraform_data.two\n");
     assert!(dir.stored().ends_with("\"encryption_version\": \"v0\"\n}\n"), "{}", dir.stored());
     dir.run(&["undo", dir.shown()]).clean();
@@ -455,7 +455,7 @@ fn states_are_encrypted_rotated_and_decrypted_and_a_second_run_changes_nothing()
     assert_ne!(fs::read_to_string(&file.path).unwrap(), second);
     assert_eq!(run("decrypt", &[]), "FILE: decrypted\n");
     assert_eq!(fs::read_to_string(&file.path).unwrap(), plain);
-    assert!(!fs::exists(format!("{}.backup", file.path)).unwrap(), "no copy is kept");
+    assert!(backups(&file.path).is_empty(), "no copy is kept");
 }
 
 /// Why a command has failed with code 2, whatever it printed of other states.

@@ -72,6 +72,7 @@ pub(crate) const COMMANDS: &[&str] = &[
     "migrate-lock",
     "repair-digest",
     "history",
+    "log",
     "rollback",
     "serve",
     "token",

@@ -7,6 +7,7 @@
     reason = "helpers of tests fail by panicking"
 )]
 
+mod backups;
 mod check;
 mod compressed;
 mod consent;

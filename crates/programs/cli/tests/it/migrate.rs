@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::support::{Run, groundstate, resource, with_resources};
+use super::support::{backups, Run, groundstate, resource, with_resources};
 
 fn state(serial: u64, lineage: &str, name: &str) -> String {
     with_resources(&resource("a", name, "{}"))
@@ -159,7 +159,7 @@ fn goes_on_where_it_was_refused_and_raises_the_serial_by_force() {
     );
     assert_eq!(fs::read_to_string(at(&two.path("to"), "dev")).unwrap(), state(8, "l", "a"));
     // What was there is kept beside it, as every change keeps it.
-    let backup = two.path("to").join("terraform.tfstate.d/dev/terraform.tfstate.backup");
+    let backup = &backups(at(&two.path("to"), "dev").to_str().unwrap())[0];
     assert_eq!(fs::read_to_string(backup).unwrap(), state(7, "l", "z"));
     assert_eq!(two.receipt()["states"].as_array().unwrap().len(), 3);
     let run = two.migrate(&["--all-workspaces"]);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 
-use super::support::{TempState, groundstate, resource, state, with_resources, workspace};
+use super::support::{backups, TempState, groundstate, resource, state, with_resources, workspace};
 use super::surgery::{everything, serial, webshop};
 
 /// A state after a change, beside the backup of what it was before.
@@ -28,31 +28,25 @@ impl TempState {
 /// Between backup and write a command may be killed: what is to be stored must exist at every moment.
 #[test]
 fn the_file_that_is_stored_is_not_overwritten_by_the_backup() {
-    for (first, args, source, backup) in [
-        (None, &["push", "STATE", "STATE.backup", "--force", "--yes"][..], ".backup", ".undone"),
-        (Some("undo"), &["undo", "STATE", "--from", "STATE.undone", "--yes"], ".undone", ".backup"),
-    ] {
+    for args in [&["push", "STATE", "SOURCE", "--force", "--yes"][..], &["undo", "STATE", "--from", "SOURCE", "--yes"]] {
         let file = changed();
-        if let Some(first) = first {
-            groundstate(&[first, &file.path]).clean();
-        }
-        let (source, stored) = (fs::read(file.beside(source)).unwrap(), fs::read(&file.path).unwrap());
-        let args: Vec<String> = args.iter().map(|arg| arg.replace("STATE", &file.path)).collect();
+        let source = backups(&file.path)[0].display().to_string();
+        let (before, stored) = (fs::read(&source).unwrap(), fs::read(&file.path).unwrap());
+        let args: Vec<String> =
+            args.iter().map(|arg| arg.replace("STATE", &file.path).replace("SOURCE", &source)).collect();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let text = groundstate(&args).clean();
-        assert!(text.contains(&file.beside(backup)), "{text}");
-        assert_eq!(
-            fs::read(args.iter().rfind(|arg| arg.starts_with(&file.beside("."))).unwrap()).unwrap(),
-            source
-        );
-        assert_eq!(fs::read(file.beside(backup)).unwrap(), stored);
+        assert!(text.contains("The state before is backup 2"), "{text}");
+        assert_eq!(groundstate(&["upgrade", &backups(&file.path)[1].display().to_string()]).stdout.as_bytes(), before);
+        assert_eq!(fs::read(&backups(&file.path)[0]).unwrap(), stored);
     }
 }
 
 #[test]
 fn a_backup_in_the_place_of_what_is_stored_is_refused() {
     let file = changed();
-    let (backup, before) = (file.beside(".backup"), everything(file.dir.path()));
+    let backup = backups(&file.path)[0].display().to_string();
+    let before = everything(file.dir.path());
     for args in [
         &["push", &file.path, &backup, "--force", "--backup", &backup][..],
         &["undo", &file.path, "--backup", &backup],
@@ -68,20 +62,17 @@ fn a_state_that_cannot_be_read_takes_the_place_of_no_good_backup() {
     let file = changed();
     let good = webshop();
     groundstate(&["undo", &file.path]).clean();
-    file.damage();
-    let (backup, undone) =
-        (fs::read(file.beside(".backup")).unwrap(), fs::read(file.beside(".undone")).unwrap());
+    let known = backups(&file.path);
     for (args, kept) in [
         (&["push", &file.path, &good.path, "--force"][..], ".unreadable"),
-        (&["undo", &file.path, "--force"], ".unreadable.1"),
+        (&["undo", &file.path, "--to", "1", "--force"], ".unreadable.1"),
     ] {
         file.damage();
         let damaged = fs::read(&file.path).unwrap();
         let text = groundstate(args).clean();
         assert!(text.contains(&format!("{}.\n", file.beside(kept))), "{text}");
         assert_eq!(fs::read(file.beside(kept)).unwrap(), damaged);
-        assert_eq!(fs::read(file.beside(".backup")).unwrap(), backup);
-        assert_eq!(fs::read(file.beside(".undone")).unwrap(), undone);
+        assert_eq!(backups(&file.path), known);
     }
 }
 
@@ -95,7 +86,7 @@ fn no_serial_comes_a_second_time() {
     assert_eq!(serial(&file.path), 89);
     groundstate(&["rm", &file.path, "module.network", "--backup", "-"]).clean();
     file.damage();
-    groundstate(&["undo", &file.path, "--force"]).clean();
+    groundstate(&["undo", &file.path, "--to", "1", "--force"]).clean();
     assert!(serial(&file.path) > 90, "{}", serial(&file.path));
 }
 
@@ -104,8 +95,8 @@ fn no_backup_is_claimed_where_nothing_was_stored() {
     let good = webshop();
     let file = state(Vec::new());
     let text = groundstate(&["push", &file.path, &good.path]).clean();
-    assert!(!text.contains("backup"), "{text}");
-    assert!(!fs::exists(file.beside(".backup")).unwrap());
+    assert!(!text.contains("The state before"), "{text}");
+    assert!(backups(&file.path).is_empty());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 
-use super::support::{TempState, groundstate, groundstate_with, state, workspace};
+use super::support::{backups, TempState, groundstate, groundstate_with, state, workspace};
 
 const ROOT: &str = "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev";
 const NET: &str = "urn:pulumi:dev::shop::t:t:Net::net";
@@ -57,10 +57,10 @@ fn removes_resources_with_a_backup() {
     insta::assert_snapshot!(file.mask(&said), @"
     Removed urn:pulumi:dev::shop::t:t:Web::web
     Resource deleted
-    The state before is in FILE.backup.
+    The state before is backup 1, which `groundstate undo` restores.
     ");
     assert_eq!(listed(&file), [ROOT, NET]);
-    assert_eq!(fs::read_to_string(format!("{}.backup", file.path)).unwrap(), shop());
+    assert_eq!(fs::read_to_string(&backups(&file.path)[0]).unwrap(), shop());
     groundstate(&["check", &file.path]).clean();
 }
 
@@ -79,7 +79,7 @@ fn refuses_to_remove_what_is_needed_or_protected() {
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stderr.contains("deleting protected resource") && run.stdout.ends_with("Resource deleted\n"));
     assert_eq!(listed(&file), [ROOT]);
-    assert!(!fs::exists(format!("{}.backup", file.path)).unwrap());
+    assert!(backups(&file.path).is_empty());
     groundstate(&["rm", &file.path, "nope"]).failed(7);
     groundstate(&["rm", "webshop-v4-terraform.tfstate", "a.b", "--force"]).failed(2);
 }
@@ -272,7 +272,7 @@ fn changes_compressed_files_in_their_place() {
     let mut text = String::new();
     flate2::read::GzDecoder::new(&*bytes).read_to_string(&mut text).unwrap();
     assert!(text.contains(NET) && !text.contains(WEB), "{text}");
-    assert_eq!(fs::read(format!("{}.backup", file.path)).unwrap(), gzip(shop().as_bytes()));
+    assert_eq!(fs::read(&backups(&file.path)[0]).unwrap(), gzip(shop().as_bytes()));
 }
 
 #[test]
@@ -335,10 +335,10 @@ fn goes_back_to_the_last_backup() {
     let preview = groundstate(&["undo", &file.path, "--dry-run"]).clean();
     assert!(preview.contains(&format!("+ {WEB}\n")) && stored(&file) == after, "{preview}");
     let said = groundstate(&["undo", &file.path]).clean();
-    assert!(said.contains("\nState brought back\n") && said.contains(".undone"), "{said}");
+    assert!(said.contains("\nState brought back\n") && said.contains("is backup 2"), "{said}");
     assert_eq!(stored(&file), whole);
-    assert_eq!(fs::read_to_string(format!("{}.undone", file.path)).unwrap(), after);
-    assert!(groundstate(&["undo", &file.path]).clean().contains("Nothing to change."));
+    assert_eq!(fs::read_to_string(&backups(&file.path)[0]).unwrap(), after);
+    assert!(groundstate(&["undo", &file.path]).failed(3).contains("every change that has a backup is undone"));
 
     let other = state(shop().replace("dev::shop", "prod::shop"));
     groundstate(&["undo", &file.path, "--from", &other.path]).failed(9);

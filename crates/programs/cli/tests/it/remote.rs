@@ -166,14 +166,14 @@ fn changes_are_made_under_the_lock_and_leave_a_copy() {
         let run = work.run(&["mv", ".", "a.one", "a.three"]);
         assert_eq!(run.code, 0, "{}", run.stderr);
         assert_eq!(work.run(&["list", "."]).clean(), "a.three\na.two\n");
-        let copies: Vec<String> = fs::read_dir(work.path())
-            .unwrap()
-            .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
-            .filter(|name| name.ends_with(".backup"))
-            .collect();
-        let [copy] = copies.as_slice() else { panic!("{copies:?}") };
-        assert!(run.stdout.ends_with(&format!("The state before is in ./{copy}.\n")), "{}", run.stdout);
-        assert_eq!(fs::read_to_string(work.path().join(copy)).unwrap(), before);
+        assert!(run.stdout.ends_with("which `groundstate undo` restores.\n"), "{}", run.stdout);
+        assert!(!fs::read_dir(work.path()).unwrap().any(|entry| {
+            entry.unwrap().file_name().to_string_lossy().ends_with(".backup")
+        }));
+        let listed: Value =
+            serde_json::from_str(&work.run(&["undo", ".", "--list", "--json"]).clean()).unwrap();
+        let copy = listed["backups"][0]["path"].as_str().unwrap();
+        assert_eq!(fs::read_to_string(copy).unwrap(), before);
         let run = work.run(&["undo", "."]);
         assert_eq!(run.code, 0, "{}", run.stderr);
         assert_eq!(work.run(&["list", "."]).clean(), "a.one\na.two\n");

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use std::time::Duration;
 use groundstate_pulumi_secrets::passphrase::create;
 use groundstate_pulumi_secrets::{OsEntropy, Passphrase, Plaintext};
 
-use super::support::{Run, TempState, command, groundstate, state};
+use super::support::{backups, Run, TempState, command, groundstate, state};
 
 const SECRET: &str = "hunter2-moves";
 
@@ -95,8 +94,8 @@ fn a_resource_moves_with_its_provider_to_another_stack() {
         text.contains(r#""size":1.50"#) && text.contains(r#""stack":"organization/shop/prod""#),
         "{text}"
     );
-    assert_eq!(fs::read(format!("{}.backup", file.path)).unwrap(), before.0);
-    assert_eq!(fs::read(format!("{}.backup", other.path)).unwrap(), before.1);
+    assert_eq!(fs::read(&backups(&file.path)[0]).unwrap(), before.0);
+    assert_eq!(fs::read(&backups(&other.path)[0]).unwrap(), before.1);
 }
 
 #[test]
@@ -240,6 +239,6 @@ fn a_kill_at_any_moment_loses_nothing() {
         let again = groundstate(&args);
         assert!(again.code == 0 || (again.code == 7 && !left), "{}", again.stderr);
         assert!(!net(&file.path) && net(&other.path));
-        assert!(Path::new(&format!("{}.backup", file.path)).exists() || !left);
+        assert!(!backups(&file.path).is_empty() || !left);
     }
 }

@@ -70,11 +70,31 @@ fn without_settings(command: &mut Command) {
         "GROUNDSTATE_CONFIG",
         "GROUNDSTATE_LISTEN",
         "GROUNDSTATE_STORE",
+        "GROUNDSTATE_BACKUP_KEEP",
+        "GROUNDSTATE_BACKUP_MAX_BYTES",
         "NOTIFY_SOCKET",
     ] {
         command.env_remove(name);
     }
-    command.env("XDG_STATE_HOME", std::env::temp_dir().join("groundstate-state"));
+    command.env("XDG_STATE_HOME", state_home().join("xdg"));
+    command.env("GROUNDSTATE_STATE_DIR", state_home());
+}
+
+/// The directory of this run of the tests for backups of states elsewhere, and for the log.
+pub(crate) fn state_home() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("state-home").join(std::process::id().to_string())
+}
+
+/// The backups beside a state, newest first.
+pub(crate) fn backups(state: &str) -> Vec<PathBuf> {
+    let path = Path::new(state);
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let folder = path.with_file_name(format!(".{}.groundstate-backups", name.strip_prefix('.').unwrap_or(name)));
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    found.retain(|path| path.file_name().unwrap().to_str().unwrap().starts_with('0'));
+    found.sort_by(|a, b| b.cmp(a));
+    found
 }
 
 /// Runs the command.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::support::{TempState, groundstate, groundstate_with, state, workspace};
+use super::support::{backups, TempState, groundstate, groundstate_with, state, workspace};
 
 /// A copy of one of the example states.
 pub(crate) fn webshop() -> TempState {
@@ -17,14 +17,17 @@ pub(crate) fn serial(path: impl AsRef<Path>) -> u64 {
 
 /// Names and contents of all files of a directory, with the times of their last change.
 pub(crate) fn everything(dir: &Path) -> Vec<(String, Vec<u8>, std::time::SystemTime)> {
-    let mut files: Vec<_> = fs::read_dir(dir)
-        .unwrap()
-        .map(|entry| {
-            let entry = entry.unwrap();
-            let name = entry.file_name().into_string().unwrap();
-            (name, fs::read(entry.path()).unwrap(), entry.metadata().unwrap().modified().unwrap())
-        })
-        .collect();
+    let mut files: Vec<_> = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        match entry.file_type().unwrap().is_dir() {
+            true => files.extend(
+                everything(&entry.path()).into_iter().map(|(inner, bytes, time)| (format!("{name}/{inner}"), bytes, time)),
+            ),
+            false => files.push((name, fs::read(entry.path()).unwrap(), entry.metadata().unwrap().modified().unwrap())),
+        }
+    }
     files.sort();
     files
 }
@@ -38,9 +41,10 @@ fn moves_a_module_with_a_backup_and_the_next_serial() {
     let listed = groundstate(&["list", &file.path]).clean();
     assert!(listed.contains("module.net.") && !listed.contains("module.network."), "{listed}");
     assert_eq!(serial(&file.path), 88);
-    assert_eq!(fs::read(format!("{}.backup", file.path)).unwrap(), before);
+    let [backup] = backups(&file.path).try_into().unwrap();
+    assert_eq!(fs::read(backup).unwrap(), before);
     let names: Vec<String> = everything(file.dir.path()).into_iter().map(|(name, ..)| name).collect();
-    assert_eq!(names, ["terraform.tfstate", "terraform.tfstate.backup"]);
+    assert!(names.len() == 3 && names[0] == ".terraform.tfstate.groundstate-backups/.gitignore", "{names:?}");
 }
 
 #[test]
@@ -179,7 +183,7 @@ fn keeps_the_backup_where_it_is_told_to() {
     groundstate(&["rm", &file.path, "random_id.suffix", "--backup", kept.to_str().unwrap()]).clean();
     assert_eq!(fs::read(&kept).unwrap(), before);
     groundstate(&["rm", &file.path, "module.network", "--backup", "-"]).clean();
-    assert!(!Path::new(&format!("{}.backup", file.path)).exists());
+    assert!(backups(&file.path).is_empty());
 }
 
 #[test]

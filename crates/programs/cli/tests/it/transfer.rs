@@ -9,7 +9,7 @@ use std::time::Duration;
 use groundstate_testkit::{Fault, S3Locks, TestBackend};
 
 use super::remote::Work;
-use super::support::{command, groundstate, resource, state, with_resources, workspace};
+use super::support::{backups, command, groundstate, resource, state, with_resources, workspace};
 use super::surgery::{everything, serial, webshop};
 use super::terraform::{printed, terraform};
 
@@ -31,7 +31,7 @@ fn a_module_moves_to_a_state_that_is_made_for_it() {
     assert!(!joined.is_empty() && left.is_disjoint(&joined));
     assert_eq!(&left | &joined, before.1);
     assert_eq!((serial(&file.path), serial(&other)), (88, 1));
-    assert_eq!(fs::read(format!("{}.backup", file.path)).unwrap(), before.0);
+    assert_eq!(fs::read(&backups(&file.path)[0]).unwrap(), before.0);
     // Both are states as the release that wrote the first one writes them.
     let version = |path: &str| {
         let text = fs::read_to_string(path).unwrap();

@@ -58,6 +58,13 @@ pub enum Warning {
         /// What the store said.
         reason: String,
     },
+    /// A new stack has the name of one that had resources: the copy of that one is kept under another name.
+    Remains {
+        /// The key of the copy.
+        key: String,
+        /// The key under which it is kept.
+        kept: String,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -81,6 +88,10 @@ impl fmt::Display for Warning {
                     "{key} was written in the future by the clock of this machine, so it counts as the newest"
                 )
             }
+            Self::Remains { key, kept } => write!(
+                f,
+                "a stack of this name had resources, and {key} is what is left of it; the copy is kept as {kept} too"
+            ),
             Self::Leftover { key, reason } => write!(f, "{key} could not be removed: {reason}"),
         }
     }

@@ -56,7 +56,7 @@ impl Stack {
     }
 
     /// Writes a copy once more, under the name of a retained one.
-    async fn keep_aside(
+    pub(super) async fn keep_aside(
         &self,
         copy: &StateCopy,
         bytes: bytes::Bytes,

@@ -243,6 +243,13 @@ pub(super) const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        "log",
+        [
+            example("List what was done on this machine", "groundstate log"),
+            example("List the last three operations on a state", "groundstate log . -n 3"),
+        ],
+    ),
+    (
         "pull",
         [
             example("Print the state of this directory", "groundstate pull ."),

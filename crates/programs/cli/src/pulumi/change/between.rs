@@ -64,7 +64,7 @@ fn transfer(
     stack: &StackMoveArgs,
     words: &[String],
 ) -> Result {
-    let (source, dest) = pair(from, other, args)?;
+    let (source, dest) = pair(from, other, args, "state-move")?;
     let plan = match args.dry_run {
         true => unlocked(&source.opened, async |manager| {
             let found = (found(manager, &source).await?, found(&dest.opened.manager, &dest).await?);
@@ -244,10 +244,10 @@ fn report(source: &Side, dest: &Side, args: &ChangeArgs, plan: Plan) -> Result {
     let other = Other {
         state: &dest.opened.name,
         written: gained,
-        backup: dest.backup.clone().filter(|_| gained),
+        backup: dest.opened.kept(),
         diff: &plan.diffs.1,
     };
-    let backup = source.backup.clone().filter(|_| written);
+    let backup = source.opened.kept();
     Report {
         state: &source.opened.name,
         dry_run: args.dry_run,

@@ -12,6 +12,7 @@ mod run;
 #[cfg(feature = "http")]
 mod service;
 mod undo;
+mod undo_both;
 mod verbs;
 mod whole;
 

@@ -1,19 +1,18 @@
 //! What a change did or would do, as lines and as JSON.
 
-use std::path::PathBuf;
-
 use super::done::{Change, Changed};
 use crate::report::differences::{self, Difference};
 use crate::report::error::Result;
 use crate::report::json::Json;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
+use crate::session::keeper::KeptBackup;
 
 pub(super) struct Report<'r> {
     pub(super) state: &'r str,
     pub(super) dry_run: bool,
     /// Where the state before the change is.
-    pub(super) backup: Option<PathBuf>,
+    pub(super) backup: Option<KeptBackup>,
     pub(super) changed: &'r Changed,
     /// The stack that gets what this one gives.
     pub(super) other: Option<Other<'r>>,
@@ -23,7 +22,7 @@ pub(super) struct Report<'r> {
 pub(super) struct Other<'r> {
     pub(super) state: &'r str,
     pub(super) written: bool,
-    pub(super) backup: Option<PathBuf>,
+    pub(super) backup: Option<KeptBackup>,
     pub(super) diff: &'r [Difference],
 }
 
@@ -54,10 +53,10 @@ impl Report<'_> {
             (false, false) => out.line("Nothing to change.")?,
         }
         if let Some(backup) = &self.backup {
-            out.line(&format!("The state before is in {}.", backup.display()))?;
+            out.line(&format!("The state before is {backup}."))?;
         }
         if let Some(Other { state, backup: Some(backup), .. }) = &self.other {
-            out.line(&format!("What {state} was before is in {}.", backup.display()))?;
+            out.line(&format!("What {state} was before is {backup}."))?;
         }
         Ok(out.finish()?)
     }
@@ -68,7 +67,7 @@ impl Report<'_> {
             json.raw("dry_run", self.dry_run);
             json.raw("written", self.changed.written);
             if let Some(backup) = &self.backup {
-                json.text("backup", &backup.display().to_string());
+                json.text("backup", &backup.path());
             }
             json.objects("changes", &self.changed.done.changes, change);
             json.inner("diff", |json| differences::members(json, &self.changed.diff));
@@ -84,7 +83,7 @@ impl Other<'_> {
         json.text("state", self.state);
         json.raw("written", self.written);
         if let Some(backup) = &self.backup {
-            json.text("backup", &backup.display().to_string());
+            json.text("backup", &backup.path());
         }
         json.inner("diff", |json| differences::members(json, self.diff));
     }

@@ -21,6 +21,7 @@ use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::session::backup::backup;
 use crate::session::consent::consent;
 use crate::session::interrupt::Interrupts;
+use crate::session::keeper::Keep;
 use crate::session::locked::{lock_info, locked, unlocked};
 use crate::session::managed_state::ManagedState;
 use crate::session::state_error::StateError;
@@ -34,11 +35,11 @@ pub(super) struct Subject<'n> {
 }
 
 /// How a change is called, and what it may do.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Names<'n> {
     pub(super) operation: &'n str,
-    /// What comes after the name of the state for that of the state before.
-    pub(super) suffix: &'n str,
+    /// Where the state before goes.
+    pub(super) keep: Keep,
     /// Resources may vanish without a question.
     pub(super) yes: bool,
 }
@@ -59,12 +60,11 @@ pub(super) fn run(
     soundness: Soundness,
     work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
 ) -> Result {
-    let names = Names { operation, suffix: ".backup", yes: true };
-    run_keeping(found, args, names, None, soundness, work)
+    let keep = backup(&found, args, operation)?;
+    run_keeping(found, args, Names { operation, keep, yes: true }, None, soundness, work)
 }
 
-/// The same with another name for the state before: `suffix` comes after that of the state. If what is stored cannot be
-/// read, `instead` is changed in its place.
+/// The same with another place for the state before. If what is stored cannot be read, `instead` is changed in its place.
 pub(super) fn run_keeping(
     found: StateLocation,
     args: &ChangeArgs,
@@ -73,9 +73,8 @@ pub(super) fn run_keeping(
     soundness: Soundness,
     work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
 ) -> Result {
-    let Names { operation, suffix, yes } = names;
-    let (keep, path) = backup(&found, args, suffix)?;
-    let opened = ManagedState::open(found, keep, !args.lock.no_lock)?;
+    let Names { operation, keep, yes } = names;
+    let opened = ManagedState::open(found, Some(keep), !args.lock.no_lock)?;
     let name = opened.name.clone();
     // A preview takes no lock, because a lock leaves traces.
     let changed = match args.dry_run {
@@ -89,8 +88,7 @@ pub(super) fn run_keeping(
             })?
         }
     };
-    let backup = path.filter(|_| changed.written);
-    Report { state: &name, dry_run: args.dry_run, backup, changed: &changed, other: None }
+    Report { state: &name, dry_run: args.dry_run, backup: opened.kept(), changed: &changed, other: None }
         .print(args.json)?;
     Ok(Outcome::Clean)
 }

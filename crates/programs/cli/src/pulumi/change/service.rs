@@ -19,7 +19,8 @@ use crate::input::service::FoundService;
 use crate::input::service_store::updates;
 use crate::pulumi::diff::{differences, reordered};
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
-use crate::session::backup::backup;
+use crate::session::back::{version_before, warn_of_partner};
+use crate::session::backup::{Restored, backup_of_undo};
 use crate::session::consent::consent;
 use crate::session::interrupt::Interrupts;
 use crate::session::locked::{lock_info, locked, unlocked};
@@ -40,7 +41,7 @@ pub(super) fn push(args: &PushArgs, file: &str, text: &[u8], found: StateLocatio
     let change = Change::new("push", "", format!("Stored {file}"), format!("Would store {file}"));
     let plan = plan(&service, text, file, args.force)?;
     let done = Done { changes: vec![change], success: "Deployment stored".to_owned(), ..plan.done };
-    replace(found, how, Plan { done, ..plan })
+    replace(found, how, Plan { done, ..plan }, None)
 }
 
 /// Makes the version that `--to` names the newest one.
@@ -73,7 +74,8 @@ pub(super) fn undo(args: &UndoArgs, found: StateLocation) -> Result {
             Err(error) => Err(service.failed(&error, stack).await),
         }
     })?;
-    let Some(before) = version.checked_sub(1).filter(|before| *before > 0) else {
+    warn_of_partner(&found)?;
+    let Some(before) = version_before(&found, version)? else {
         let message = format!("{} has version {version}, so there is no version before", found.name());
         return Err(Failure::new(Kind::NoState, message));
     };
@@ -96,7 +98,9 @@ fn restore(
         (format!("Went back to version {version}"), format!("Would go back to version {version}"));
     let change = Change::new(how.command, "", done, would).member("id", version.to_string());
     let done = Done { changes: vec![change], success: "State brought back".to_owned(), ..plan.done };
-    replace(found, how, Plan { done, ..plan })
+    // Only an undo takes a step that the next one goes further back from.
+    let restored = (how.command == "undo").then(|| Restored::Other(version.to_string()));
+    replace(found, how, Plan { done, ..plan }, restored)
 }
 
 fn service(found: &StateLocation) -> Result<FoundService> {
@@ -141,10 +145,10 @@ fn plan(service: &FoundService, text: &[u8], name: &str, force: bool) -> Result<
 }
 
 /// Replaces the state, and reports. With `--dry-run` nothing is written.
-fn replace(found: StateLocation, how: Replacing<'_>, plan: Plan) -> Result {
+fn replace(found: StateLocation, how: Replacing<'_>, plan: Plan, restored: Option<Restored>) -> Result {
     let args = how.args;
-    let (keep, path) = backup(&found, args, ".backup")?;
-    let opened = ManagedState::open(found, keep, !args.lock.no_lock)?;
+    let keep = backup_of_undo(&found, args, &format!("state-{}", how.command), restored)?;
+    let opened = ManagedState::open(found, Some(keep), !args.lock.no_lock)?;
     let name = opened.name.clone();
     let changed = match args.dry_run {
         true => unlocked(&opened, async |manager| stored(manager, &name, plan, None).await)?,
@@ -155,8 +159,7 @@ fn replace(found: StateLocation, how: Replacing<'_>, plan: Plan) -> Result {
             })?
         }
     };
-    let backup = path.filter(|_| changed.written);
-    Report { state: &name, dry_run: args.dry_run, backup, changed: &changed, other: None }
+    Report { state: &name, dry_run: args.dry_run, backup: opened.kept(), changed: &changed, other: None }
         .print(args.json)?;
     Ok(Outcome::Clean)
 }

@@ -1,61 +1,93 @@
-//! `groundstate undo`: the deployment of the last backup.
+//! `groundstate undo`: the deployment of a backup.
 
+use groundstate_pulumi_deployment::DeploymentFile;
 use groundstate_pulumi_snapshot::Snapshot;
 
 use super::done::{Change, Done};
 use super::run::{Names, Soundness, run_keeping};
+use super::undo_both::both;
 use crate::args::UndoArgs;
 use crate::input::location::StateLocation;
 use crate::input::pulumi::load;
 use crate::input::state::State;
 use crate::report::error::{Failure, Kind, Result};
-use crate::session::backup::CopySuffix;
-use crate::session::managed_state::backups;
+use crate::session::back::{Backup, joint};
+use crate::session::backup::{CopySuffix, backup_of_undo};
 
-/// Brings the deployment of the last backup back. The configuration of a checkpoint stays as it is.
+/// What the lock is for.
+pub(super) const OPERATION: &str = "state-undo";
+
+/// Brings the deployment of a backup back. The configuration of a checkpoint stays as it is.
 pub(crate) fn undo(args: &UndoArgs, found: StateLocation) -> Result {
-    let path = args.from.clone().unwrap_or_else(|| found.with_suffix(".backup"));
-    if !path.exists() {
-        let message = format!("there is no backup: {} does not exist", path.display());
-        let names: Vec<String> =
-            backups(&found.with_suffix("")).iter().map(|path| path.display().to_string()).collect();
-        let hint = match names.as_slice() {
-            [] => "name a backup with `--from FILE`".to_owned(),
-            names => format!("name one of these with `--from`: {}", names.join(", ")),
-        };
-        return Err(Failure::new(Kind::NoState, message).hint(hint));
+    let backup = Backup::find(&found, args.from.as_deref(), args.to.as_deref())?;
+    if !args.alone
+        && let Some(other) = joint(&found, &backup)?
+    {
+        return both(args, found, &backup, other);
     }
-    let source = match State::beside(&path)? {
-        State::Pulumi(source) => source,
-        State::Terraform(source) => {
-            let message = format!("{} is not Pulumi's, so it is not a backup of this stack", source.name);
-            return Err(Failure::new(Kind::Conflict, message));
-        }
-    };
-    let nothing = || Failure::new(Kind::NoState, format!("{} holds no deployment", source.name));
-    let mut instead = load(&source)?.file;
-    let backup = instead.snapshot.replace(Snapshot::default()).ok_or_else(nothing)?;
-    // What cannot be read takes the place of no good backup.
+    let mut restorable = Restorable::read(&backup)?;
+    let keep = backup_of_undo(&found, &args.change, OPERATION, backup.restored.clone())?;
+    // What cannot be read may be all that is left, so no limit removes it.
     let is_lost = args.force && !is_readable(&found);
-    // Not the backup itself: it stays what it is until the state is safely stored, and after.
-    let suffix = match is_lost {
-        true => CopySuffix::unreadable(&found, args.change.dry_run)?,
-        false => CopySuffix::Fixed(".undone"),
+    let reserved = is_lost.then(|| CopySuffix::unreadable(&found, args.change.dry_run)).transpose()?;
+    let keep = match &reserved {
+        Some(suffix) if args.change.backup.is_none() => keep.unreadable(&found, suffix),
+        _ => keep,
     };
-    let names = Names { operation: "state-undo", suffix: suffix.as_str(), yes: args.consent.yes };
-    let instead = is_lost.then_some(instead);
-    run_keeping(found, &args.change, names, instead, Soundness::Whatever, |snapshot, subject| {
-        let name = subject.name;
-        if !args.force && stack(snapshot) != stack(&backup) {
-            let message = format!("{} is not a backup of {name}: it is of another stack", source.name);
-            return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it nevertheless"));
-        }
-        *snapshot = backup;
-        let done = format!("Went back to {}", source.name);
-        let changes = vec![Change::new("undo", "", done, format!("Would go back to {}", source.name))];
-        let success = "State brought back".to_owned();
-        Ok(Done { changes, warnings: Vec::new(), success })
+    let names = Names { operation: OPERATION, keep, yes: args.consent.yes };
+    let snapshot = restorable.take()?;
+    let instead = is_lost.then_some(restorable.file);
+    let source = restorable.name;
+    run_keeping(found, &args.change, names, instead, Soundness::Whatever, |present, subject| {
+        check_stack(args, present, &snapshot, subject.name, &source)?;
+        *present = snapshot;
+        Ok(done(&source))
     })
+}
+
+/// The deployment of a backup.
+pub(super) struct Restorable {
+    pub(super) file: DeploymentFile,
+    pub(super) name: String,
+}
+
+impl Restorable {
+    pub(super) fn read(backup: &Backup) -> Result<Self> {
+        match State::beside(&backup.path)? {
+            State::Pulumi(source) => Ok(Self { file: load(&source)?.file, name: source.name.clone() }),
+            State::Terraform(source) => {
+                let message = format!("{} is not Pulumi's, so it is not a backup of this stack", source.name);
+                Err(Failure::new(Kind::Conflict, message))
+            }
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Result<Snapshot> {
+        let nothing = || Failure::new(Kind::NoState, format!("{} holds no deployment", self.name));
+        self.file.snapshot.replace(Snapshot::default()).ok_or_else(nothing)
+    }
+}
+
+/// Refuses the backup of another stack.
+pub(super) fn check_stack(
+    args: &UndoArgs,
+    present: &Snapshot,
+    backup: &Snapshot,
+    name: &str,
+    source: &str,
+) -> Result<()> {
+    if args.force || stack(present) == stack(backup) {
+        return Ok(());
+    }
+    let message = format!("{source} is not a backup of {name}: it is of another stack");
+    Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it nevertheless"))
+}
+
+/// What an undo did, or would do.
+pub(super) fn done(source: &str) -> Done {
+    let change =
+        Change::new("undo", "", format!("Went back to {source}"), format!("Would go back to {source}"));
+    Done { changes: vec![change], warnings: Vec::new(), success: "State brought back".to_owned() }
 }
 
 fn is_readable(found: &StateLocation) -> bool {

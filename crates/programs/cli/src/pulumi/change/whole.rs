@@ -18,6 +18,7 @@ use crate::report::differences::Difference;
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::session::consent::consent;
 use crate::session::files;
+use crate::session::keeper::KeptBackup;
 use crate::session::save::refuse_encrypted;
 use crate::session::stack::{LockedStack, ManagedStack};
 
@@ -90,7 +91,7 @@ pub(super) fn replace<T>(
                 let written = write(&managed, locked, what).await?;
                 changed.written = true;
                 changed.done.warnings.extend(written.warnings.iter().map(ToString::to_string));
-                Ok((changed, copied.or(written.backup.map(|key| key.as_str().into()))))
+                Ok((changed, copied.or(written.backup.map(|key| key.as_str().into())).map(KeptBackup::file)))
             })?
         }
     };

@@ -1,7 +1,7 @@
 //! `groundstate stacks create`: a new stack without a state.
 
 use groundstate_common::shell_command;
-use groundstate_pulumi_diy::{ErrorKind, Stack};
+use groundstate_pulumi_diy::{ErrorKind, Stack, Warning};
 
 use crate::args::StacksCreateArgs;
 use crate::input::found_stack::{FoundPlace, FoundStack};
@@ -23,7 +23,16 @@ pub(super) fn run(args: &StacksCreateArgs) -> Result {
 
 fn in_bucket(args: &StacksCreateArgs, found: &FoundStack) -> Result {
     let interrupts = Interrupts::listen()?;
-    let stack = runtime()?.block_on(create(args, found, &interrupts))?;
+    let (stack, warnings) = runtime()?.block_on(create(args, found, &interrupts))?;
+    if !warnings.is_empty() {
+        let mut messages = Messages::stderr();
+        warnings.iter().for_each(|warning| messages.warning(&warning.to_string()));
+        messages.note(&format!(
+            "`{}` shows the copies, and `{}` restores one",
+            found.command("history"),
+            found.command("rollback --to ID")
+        ));
+    }
     print(args, &stack.backend().to_string(), &stack.reference().to_string())
 }
 
@@ -44,9 +53,13 @@ pub(super) fn print(args: &StacksCreateArgs, backend: &str, name: &str) -> Resul
     Ok(Outcome::Clean)
 }
 
-async fn create(args: &StacksCreateArgs, found: &FoundStack, interrupts: &Interrupts) -> Result<Stack> {
+async fn create(
+    args: &StacksCreateArgs,
+    found: &FoundStack,
+    interrupts: &Interrupts,
+) -> Result<(Stack, Vec<Warning>)> {
     let stack = found.open_to_create().await?;
-    stack_locked(found, &stack, args.wait.lock_timeout, interrupts, async |lock| {
+    let saved = stack_locked(found, &stack, args.wait.lock_timeout, interrupts, async |lock| {
         interrupts.check()?;
         stack.create(lock, None).await.map_err(|error| match error.kind() {
             ErrorKind::Exists => exists(&found.command("list"), found.failure(&error)),
@@ -54,7 +67,7 @@ async fn create(args: &StacksCreateArgs, found: &FoundStack, interrupts: &Interr
         })
     })
     .await?;
-    Ok(stack)
+    Ok((stack, saved.warnings))
 }
 
 /// The failure for a stack that exists, which the command `list` shows.

@@ -61,7 +61,7 @@ fn transfer(
     operation: &str,
     pairs: impl FnOnce(&Editor<'_>) -> Result<Pairs>,
 ) -> Result {
-    let (source, dest) = pair(from, other, args)?;
+    let (source, dest) = pair(from, other, args, operation)?;
     let (added, removed) = match args.dry_run {
         true => unlocked(&source.opened, async |manager| {
             warn_of_journal(&source.opened).await;
@@ -167,7 +167,7 @@ fn report(source: &Side, dest: &Side, args: &ChangeArgs, added: &Done, removed: 
         state: &source.opened.name,
         dry_run: args.dry_run,
         written: removed.written,
-        backup: source.backup.clone().filter(|_| removed.written),
+        backup: source.opened.kept(),
         summary: &removed.summary,
         warnings: &[],
         success: format!("Successfully moved to {}.", dest.opened.name),
@@ -175,7 +175,7 @@ fn report(source: &Side, dest: &Side, args: &ChangeArgs, added: &Done, removed: 
         other: Some(Other {
             state: &dest.opened.name,
             written: added.written,
-            backup: dest.backup.clone().filter(|_| added.written),
+            backup: dest.opened.kept(),
             dependents: &added.summary.dependents,
             providers: &added.summary.providers,
             diff: added.diff.as_ref(),

@@ -1,7 +1,5 @@
 //! What a change did or would do, as lines and as JSON.
 
-use std::path::PathBuf;
-
 use groundstate_state_edit::Diff;
 use groundstate_state_edit::{Change, ProviderTaken, Summary};
 use groundstate_states::Generation;
@@ -12,6 +10,7 @@ use crate::report::error::Result;
 use crate::report::json::Json;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
+use crate::session::keeper::KeptBackup;
 use crate::report::text::count;
 use crate::terraform::diff::differences as compared;
 
@@ -20,7 +19,7 @@ pub(super) struct Report<'r> {
     pub(super) dry_run: bool,
     pub(super) written: bool,
     /// Where the state before the change is.
-    pub(super) backup: Option<PathBuf>,
+    pub(super) backup: Option<KeptBackup>,
     pub(super) summary: &'r Summary,
     pub(super) warnings: &'r [String],
     /// The last line when something was done.
@@ -34,7 +33,7 @@ pub(super) struct Report<'r> {
 pub(super) struct Other<'r> {
     pub(super) state: &'r str,
     pub(super) written: bool,
-    pub(super) backup: Option<PathBuf>,
+    pub(super) backup: Option<KeptBackup>,
     /// Objects that do not depend any more on what stayed behind.
     pub(super) dependents: &'r [Dependent],
     /// Instances that have the provider configuration of a resource that was there.
@@ -98,10 +97,10 @@ impl Report<'_> {
             None => out.line("Nothing to change.")?,
         }
         if let Some(backup) = &self.backup {
-            out.line(&format!("The state before is in {}.", backup.display()))?;
+            out.line(&format!("The state before is {backup}."))?;
         }
         if let Some(Other { state, backup: Some(backup), .. }) = &self.other {
-            out.line(&format!("What {state} was before is in {}.", backup.display()))?;
+            out.line(&format!("What {state} was before is {backup}."))?;
         }
         Ok(())
     }
@@ -112,7 +111,7 @@ impl Report<'_> {
             json.raw("dry_run", self.dry_run);
             json.raw("written", self.written);
             if let Some(backup) = &self.backup {
-                json.text("backup", &backup.display().to_string());
+                json.text("backup", &backup.path());
             }
             let changes = self.summary.changes.iter().map(Done::Change);
             let done: Vec<Done<'_>> = changes.chain(self.providers().map(Done::Provider)).collect();
@@ -150,7 +149,7 @@ impl Other<'_> {
         json.text("state", self.state);
         json.raw("written", self.written);
         if let Some(backup) = &self.backup {
-            json.text("backup", &backup.display().to_string());
+            json.text("backup", &backup.path());
         }
         json.objects("dependents", self.dependents, dependent);
         if let Some(diff) = self.diff {

@@ -1,7 +1,5 @@
 //! Operates on a stored state, under its lock, and reports.
 
-use std::path::PathBuf;
-
 use groundstate_state_edit::Diff;
 use groundstate_state_edit::{Editor, Summary};
 use groundstate_statemgr::{Decision, Manager, Persisted};
@@ -38,8 +36,8 @@ pub(super) fn run(
     success: impl Fn(usize) -> String,
     work: impl FnOnce(&mut Editor<'_>) -> Result<Work>,
 ) -> Result {
-    let (backup, path) = backup(&found, args, ".backup")?;
-    let opened = ManagedState::open(found, backup, !args.lock.no_lock)?;
+    let keep = backup(&found, args, operation)?;
+    let opened = ManagedState::open(found, Some(keep), !args.lock.no_lock)?;
     let mut diff = None;
     let step = |editor: &mut Editor<'_>, interrupts: Option<&Interrupts>| -> Result<_, StateError> {
         let done = work(editor)?;
@@ -63,7 +61,7 @@ pub(super) fn run(
             })?
         }
     };
-    report(&opened, args, &work, success, diff, persisted, path)
+    report(&opened, args, &work, success, diff, persisted)
 }
 
 async fn operate<T>(
@@ -84,13 +82,12 @@ fn report(
     success: impl Fn(usize) -> String,
     diff: Option<Diff>,
     persisted: Persisted,
-    backup: Option<PathBuf>,
 ) -> Result {
     let report = Report {
         state: &opened.name,
         dry_run: args.dry_run,
         written: persisted == Persisted::Written,
-        backup: backup.filter(|_| persisted == Persisted::Written),
+        backup: opened.kept(),
         summary: &work.summary,
         warnings: &work.warnings,
         success: success(work.summary.len()),

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use groundstate_encryption::Target;
-use groundstate_statemgr_fs::Backup;
 
 use crate::args::EncryptionDecryptArgs;
 use crate::input::encryption;
@@ -59,7 +58,7 @@ fn folder_of(path: &Path) -> PathBuf {
 
 /// The bytes of a state as they are stored, and its name.
 fn read_state(argument: &Path) -> Result<(String, Vec<u8>)> {
-    let opened = ManagedState::open_raw(StateLocation::to_read(argument)?, Backup::None, false)?;
+    let opened = ManagedState::open_raw(StateLocation::to_read(argument)?, None, false)?;
     let stored = unlocked(&opened, async |manager| Ok(manager.store().read().await?))?;
     let nothing = || Failure::new(Kind::NoState, format!("no state is stored in {}", opened.name));
     let bytes = stored.ok_or_else(nothing)?.bytes;

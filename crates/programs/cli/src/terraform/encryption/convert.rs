@@ -7,7 +7,6 @@ use groundstate_backends::Purpose;
 use groundstate_encryption::{Envelope, Method, Status};
 use groundstate_encryption_providers::Encryption;
 use groundstate_statemgr::{Expect, Manager, Stored, WriteOptions};
-use groundstate_statemgr_fs::Backup;
 
 use super::places;
 use crate::args::EncryptionChangeArgs;
@@ -114,7 +113,7 @@ fn convert(location: StateLocation, args: &EncryptionChangeArgs, goal: Goal) -> 
         }
         _ => failure,
     })?;
-    let opened = ManagedState::open_raw(location, Backup::None, !args.lock.no_lock)?;
+    let opened = ManagedState::open_raw(location, None, !args.lock.no_lock)?;
     let outcome = match args.dry_run {
         true => unlocked(&opened, async |manager| change(manager, &name, &known, goal, None).await)?,
         false => {

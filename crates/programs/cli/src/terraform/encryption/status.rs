@@ -4,7 +4,6 @@ use groundstate_backends::Purpose;
 use groundstate_common::Timestamp;
 use groundstate_encryption::{Chain, Envelope, KeyProvider, Method, Opened, Options, Status};
 use groundstate_encryption_providers::Encryption;
-use groundstate_statemgr_fs::Backup;
 
 use super::places;
 use crate::args::EncryptionStatusArgs;
@@ -72,7 +71,7 @@ pub(super) fn run(args: &EncryptionStatusArgs) -> Result {
 
 fn look(location: StateLocation) -> Result<Found> {
     let configured = encryption::of_located(location.located());
-    let opened = ManagedState::open_raw(location, Backup::None, false)?;
+    let opened = ManagedState::open_raw(location, None, false)?;
     let stored = unlocked(&opened, async |manager| Ok(manager.store().read().await?))?;
     let mut found = Found {
         state: opened.name.clone(),

@@ -10,9 +10,7 @@ use std::time::{Duration, Instant};
 use groundstate_testkit::{S3Locks, TestBackend};
 
 use crate::remote::Work;
-use crate::support::{
-    Run, TempState, command, groundstate, groundstate_with, resource, state, with_resources,
-};
+use crate::support::{backups, Run, TempState, command, groundstate, groundstate_with, resource, state, with_resources,};
 
 fn one_resource() -> String {
     with_resources(&resource("a", "one", r#"{"schema_version": 0, "attributes": {"id": "hunter2"}}"#))
@@ -51,9 +49,10 @@ fn copies_of_a_state_can_be_read_by_its_owner_only() {
     let file = state(one_resource());
     set_mode(Path::new(&file.path), 0o666);
     groundstate(&["taint", &file.path, "a.one"]).clean();
-    assert_eq!(mode(&beside(&file, ".backup")), 0o600);
+    let directory = file.dir.path().join(".terraform.tfstate.groundstate-backups");
+    assert_eq!((mode(&directory), mode(&backups(&file.path)[0])), (0o700, 0o600));
     groundstate(&["undo", &file.path]).clean();
-    assert_eq!(mode(&beside(&file, ".undone")), 0o600);
+    assert_eq!(mode(&backups(&file.path)[0]), 0o600);
     fs::write(&file.path, "{").unwrap();
     let new = state(one_resource());
     groundstate(&["push", &file.path, &new.path, "--force"]).clean();
@@ -63,9 +62,12 @@ fn copies_of_a_state_can_be_read_by_its_owner_only() {
 
     // What exists and is wider becomes narrow, and what is narrower stays so.
     for (before, after) in [(0o644, 0o600), (0o400, 0o400)] {
-        set_mode(&beside(&file, ".backup"), before);
-        groundstate(&["taint", &file.path, "a.one"]).clean();
-        assert_eq!(mode(&beside(&file, ".backup")), after);
+        let named = beside(&file, ".copy");
+        fs::copy(&file.path, &named).unwrap();
+        set_mode(&named, before);
+        groundstate(&["taint", &file.path, "a.one", "--backup", named.to_str().unwrap()]).clean();
+        assert_eq!(mode(&named), after);
+        fs::remove_file(&named).unwrap();
         groundstate(&["untaint", &file.path, "a.one", "--backup", "-"]).clean();
     }
 }
@@ -74,16 +76,16 @@ fn copies_of_a_state_can_be_read_by_its_owner_only() {
 fn copies_of_a_state_in_the_network_are_private_too_and_follow_no_link() {
     let work = Work::new(TestBackend::s3_here(S3Locks::File));
     work.push(&["one"]);
-    let backup = work.path().join("app.tfstate.backup");
-    fs::write(&backup, "").unwrap();
-    set_mode(&backup, 0o644);
     assert_eq!(work.run(&["mv", ".", "a.one", "a.two"]).code, 0);
-    assert_eq!(mode(&backup), 0o600);
+    let listed: serde_json::Value =
+        serde_json::from_str(&work.run(&["undo", ".", "--list", "--json"]).clean()).unwrap();
+    let kept = Path::new(listed["backups"][0]["path"].as_str().unwrap()).to_owned();
+    assert_eq!((mode(&kept), mode(kept.parent().unwrap())), (0o600, 0o700));
+    let backup = work.path().join("named");
     let victim = work.path().join("victim");
     fs::write(&victim, "precious").unwrap();
-    fs::remove_file(&backup).unwrap();
     symlink("victim", &backup).unwrap();
-    let said = work.run(&["mv", ".", "a.two", "a.three"]).failed(3);
+    let said = work.run(&["mv", ".", "a.two", "a.three", "--backup", backup.to_str().unwrap()]).failed(3);
     assert!(said.contains("it is a symbolic link, which is not followed"), "{said}");
     assert_eq!(fs::read(&victim).unwrap(), b"precious");
     assert_eq!(work.run(&["list", "."]).clean(), "a.two\n");
@@ -96,19 +98,20 @@ fn a_link_in_the_place_of_a_copy_is_not_followed() {
     fs::write(&victim, "precious").unwrap();
     let before = fs::read(&file.path).unwrap();
     for target in ["victim", "nothing", "/dev/null"] {
-        let backup = beside(&file, ".backup");
+        let backup = beside(&file, ".named");
         symlink(target, &backup).unwrap();
-        let said = groundstate(&["taint", &file.path, "a.one"]).failed(2);
-        assert!(said.contains(".backup: it is a symbolic link, which is not followed; remove it"), "{said}");
-        assert_eq!(fs::read_link(&backup).unwrap(), Path::new(target));
         let said =
             groundstate(&["taint", &file.path, "a.one", "--backup", backup.to_str().unwrap()]).failed(2);
-        assert!(said.contains("symbolic link"), "{said}");
+        assert!(said.contains(".named: it is a symbolic link, which is not followed; remove it"), "{said}");
+        assert_eq!(fs::read_link(&backup).unwrap(), Path::new(target));
         fs::remove_file(&backup).unwrap();
     }
-    symlink("victim", beside(&file, ".undone")).unwrap();
-    fs::write(beside(&file, ".backup"), one_resource().replace("one", "other")).unwrap();
-    groundstate(&["undo", &file.path]).failed(2);
+    let elsewhere = file.dir.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    symlink("elsewhere", file.dir.path().join(".terraform.tfstate.groundstate-backups")).unwrap();
+    let said = groundstate(&["taint", &file.path, "a.one"]).failed(3);
+    assert!(said.contains("it is a symbolic link, which is not followed"), "{said}");
+    assert_eq!(fs::read_dir(elsewhere).unwrap().count(), 0);
     assert_eq!(fs::read(&file.path).unwrap(), before);
     assert_eq!(fs::read(&victim).unwrap(), b"precious");
     assert!(!file.dir.path().join("nothing").exists());
@@ -117,12 +120,13 @@ fn a_link_in_the_place_of_a_copy_is_not_followed() {
 #[test]
 fn what_another_user_put_there_is_neither_followed_nor_replaced() {
     let file = state(one_resource());
-    let backup = beside(&file, ".backup");
+    let backup = beside(&file, ".named");
+    let named = backup.to_str().unwrap();
     fs::write(&backup, "theirs").unwrap();
     if std::os::unix::fs::chown(&backup, Some(1234), None).is_err() {
         return println!("not run: only an administrator can give files away");
     }
-    let said = groundstate(&["taint", &file.path, "a.one"]).failed(2);
+    let said = groundstate(&["taint", &file.path, "a.one", "--backup", named]).failed(2);
     assert!(said.contains("it belongs to another user"), "{said}");
     assert_eq!(fs::read(&backup).unwrap(), b"theirs");
     fs::remove_file(&backup).unwrap();
@@ -134,7 +138,7 @@ fn what_another_user_put_there_is_neither_followed_nor_replaced() {
     let link = link.to_str().unwrap();
     // An own link is followed: the state is what it leads to.
     assert_eq!(groundstate(&["mv", link, "a.one", "a.two"]).code, 0);
-    groundstate(&["upgrade", &file.path, "-o", link]).clean();
+    assert_eq!(groundstate(&["upgrade", &file.path, "-o", link]).code, 0);
     assert!(fs::symlink_metadata(link).unwrap().is_symlink());
     let before = fs::read(&victim).unwrap();
     std::os::unix::fs::lchown(link, Some(1234), None).unwrap();

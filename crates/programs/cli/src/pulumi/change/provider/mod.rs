@@ -38,12 +38,12 @@ const OPERATION: &str = "state-change-secrets-provider";
 pub(crate) fn change_secrets_provider(args: &ChangeSecretsProviderArgs, found: StateLocation) -> Result {
     let wanted = Wanted::parse(&args.provider)?;
     let config = configuration(args, &found)?;
-    let (keep, path) = backup(&found, &args.change, ".backup")?;
-    let opened = ManagedState::open(found, keep, !args.change.lock.no_lock)?;
+    let keep = backup(&found, &args.change, OPERATION)?;
+    let opened = ManagedState::open(found, Some(keep), !args.change.lock.no_lock)?;
     let name = opened.name.clone();
     let again = shell_command("groundstate change-secrets-provider", &[&opened.shown(), &args.provider]);
     let work = Work { args, wanted, config, name: &name, again };
-    let (changed, is_stored) = match args.change.dry_run {
+    let changed = match args.change.dry_run {
         true => unlocked(&opened, async |manager| work.run(manager, None).await)?,
         false => {
             let info = lock_info(&opened, OPERATION)?;
@@ -52,8 +52,7 @@ pub(crate) fn change_secrets_provider(args: &ChangeSecretsProviderArgs, found: S
             })?
         }
     };
-    let backup = path.filter(|_| is_stored);
-    Report { state: &name, dry_run: args.change.dry_run, backup, changed: &changed, other: None }
+    Report { state: &name, dry_run: args.change.dry_run, backup: opened.kept(), changed: &changed, other: None }
         .print(args.change.json)?;
     Ok(Outcome::Clean)
 }
@@ -99,7 +98,7 @@ impl Work<'_> {
         &self,
         manager: &Manager,
         interrupts: Option<&Interrupts>,
-    ) -> Result<(Changed, bool), StateError> {
+    ) -> Result<Changed, StateError> {
         let store = manager.store();
         let nothing = || Failure::new(Kind::NoState, format!("{} is empty, so it holds no state", self.name));
         let stored = store.read().await?.ok_or_else(nothing)?;
@@ -145,10 +144,9 @@ impl Work<'_> {
                 false => failure,
             })?;
         }
-        let is_stored = interrupts.is_some() && bytes.is_some();
         let written = interrupts.is_some() && (bytes.is_some() || config.is_some());
         let diff = state.map(|state| state.edited.diff).unwrap_or_default();
-        Ok((Changed { done, diff, written }, is_stored))
+        Ok(Changed { done, diff, written })
     }
 
     /// The configuration under the new key, which has been read and opened once more.
