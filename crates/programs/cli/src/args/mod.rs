@@ -24,9 +24,9 @@ mod store;
 mod token;
 
 pub(crate) use change::{
-    AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, LogArgs, MergeErroredArgs, MvArgs,
-    PullArgs, PushArgs, RecoverArgs, ReplaceProviderArgs, SalvageArgs, SplitArgs, StackMoveArgs, UndoArgs,
-    UnlockArgs,
+    AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, LogArgs, MergeErroredArgs,
+    MvArgs, PullArgs, PushArgs, RecoverArgs, ReplaceProviderArgs, SalvageArgs, SplitArgs, StackMoveArgs,
+    UndoArgs, UnlockArgs,
 };
 
 pub(crate) use cli::{Cli, Command, LogFormat};

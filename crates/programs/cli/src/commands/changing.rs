@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use groundstate_pulumi_integrity::Flag;
 
 use crate::args::{
-    AddressesArgs, ChangeSecretsProviderArgs, EditArgs, HistoryArgs, MergeErroredArgs, MvArgs, PendingCommand, PushArgs,
-    RecoverArgs, ReplaceProviderArgs, RmArgs, RollbackArgs, SplitArgs, StackMoveArgs, UndoArgs,
+    AddressesArgs, ChangeSecretsProviderArgs, EditArgs, HistoryArgs, MergeErroredArgs, MvArgs,
+    PendingCommand, PushArgs, RecoverArgs, ReplaceProviderArgs, RmArgs, RollbackArgs, SplitArgs,
+    StackMoveArgs, UndoArgs,
 };
 use crate::input::family::Family;
 use crate::input::location::StateLocation;

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::io;
 use std::process::{Command, ExitStatus};
 
-
 use crate::args::{LockArgs, LockCommandArgs};
 use crate::input::location::StateLocation;
 use crate::report::error::{Failure, Kind, Outcome, Result};

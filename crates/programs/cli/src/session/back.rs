@@ -71,7 +71,7 @@ impl Backup {
     }
 }
 
-/// The other state of the move that an undo takes back, and what it goes back to.
+/// The other state of the move that an undo undoes, and what it goes back to.
 pub(crate) struct Joint {
     pub(crate) found: StateLocation,
     /// The backup of the other state. `None` if the move made the state.
@@ -241,12 +241,14 @@ fn none_before(found: &StateLocation) -> Failure {
 }
 
 /// The version before the newest change that is not undone, at a service that counts versions.
+#[cfg(feature = "http")]
 pub(crate) fn version_before(found: &StateLocation, present: u64) -> Result<Option<u64>> {
     let place = Generations::of(found).place;
     let log: Vec<Entry> = operations::entries()?.into_iter().filter(|entry| entry.place == place).collect();
     Ok(before(&log, present))
 }
 
+#[cfg(any(feature = "http", test))]
 fn before(log: &[Entry], present: u64) -> Option<u64> {
     let mut at = present;
     loop {
@@ -259,7 +261,6 @@ fn before(log: &[Entry], present: u64) -> Option<u64> {
         }
     }
 }
-
 
 #[cfg(test)]
 mod tests {

@@ -161,13 +161,15 @@ impl Keeper {
                 Err(error) => {
                     pending.leave();
                     let path = pending.path().display().to_string();
-                    Messages::stderr().warning(&format!("the backup has no number yet, it is {path}: {error}"));
+                    Messages::stderr()
+                        .warning(&format!("the backup has no number yet, it is {path}: {error}"));
                     kept.backup = Some(KeptBackup::file(pending.path().to_owned()));
                 }
             },
         }
         if let Err(error) = entry.append() {
-            Messages::stderr().warning(&format!("the operation is not in the log of `groundstate log`: {error}"));
+            Messages::stderr()
+                .warning(&format!("the operation is not in the log of `groundstate log`: {error}"));
         }
     }
 

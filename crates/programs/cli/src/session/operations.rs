@@ -84,7 +84,9 @@ impl Entry {
                 json.raw("backup", backup);
             }
             let optional = [("file", &self.file), ("restored", &self.restored)];
-            for (name, value) in optional.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
+            for (name, value) in
+                optional.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)))
+            {
                 json.text(name, value);
             }
             json.text("after", &self.after);

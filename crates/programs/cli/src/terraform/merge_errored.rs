@@ -58,7 +58,8 @@ const MAX_SNAPSHOTS: usize = 50;
 /// States that both sides may come from: backups of the stored state, files beside it, and what the place has kept. One that
 /// cannot be read is none that could help.
 fn bases(found: &StateLocation, errored: &File) -> Result<Vec<File>> {
-    let mut paths: Vec<PathBuf> = Generations::of(found).list()?.into_iter().map(|backup| backup.path).collect();
+    let mut paths: Vec<PathBuf> =
+        Generations::of(found).list()?.into_iter().map(|backup| backup.path).collect();
     paths.extend(backups(&found.with_suffix("")));
     let mut known: Vec<File> = paths.iter().filter_map(|path| file(path).ok()).collect();
     let has_history = found.remote().is_some();

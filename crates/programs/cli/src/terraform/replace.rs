@@ -283,7 +283,10 @@ pub(super) fn report(
             out.line(&format!("{name}:"))?;
             stored.diff.iter().try_for_each(|diff| differences::text(&compared(diff, false), &mut out))?;
         } else {
-            out.line(&format!("{name}, which the same move had changed, has serial {} now.", stored.meta.serial))?;
+            out.line(&format!(
+                "{name}, which the same move had changed, has serial {} now.",
+                stored.meta.serial
+            ))?;
         }
         if let Some(backup) = opened.kept() {
             out.line(&format!("What {name} was before is {backup}."))?;

@@ -161,14 +161,17 @@ async fn carry_out(
     let [own, other] = sides;
     let ((first, first_plan), (second, second_plan)) = if own_first { (own, other) } else { (other, own) };
     let before = first.opened.manager.state_for_migration();
-    let done = write(&first.opened.manager, first_plan).await.map_err(|error| error.explain(&first.opened))?;
+    let done =
+        write(&first.opened.manager, first_plan).await.map_err(|error| error.explain(&first.opened))?;
     match write(&second.opened.manager, second_plan).await {
         Ok(last) if own_first => Ok((done, last)),
         Ok(last) => Ok((last, done)),
         Err(error) => {
             let failure = error.explain(&second.opened);
             let back = match before {
-                Some(before) => take_back(&first.opened.manager, before).await.map_err(|error| error.explain(&first.opened)),
+                Some(before) => take_back(&first.opened.manager, before)
+                    .await
+                    .map_err(|error| error.explain(&first.opened)),
                 None => Ok(()),
             };
             let name = &first.opened.name;
@@ -202,6 +205,9 @@ fn emptied(stored: &File) -> File {
 }
 
 fn gone(opened: &ManagedState) -> Failure {
-    Failure::new(Kind::Conflict, format!("{} is gone, so the move cannot be undone in both states", opened.name))
-        .hint("`--alone` restores this state")
+    Failure::new(
+        Kind::Conflict,
+        format!("{} is gone, so the move cannot be undone in both states", opened.name),
+    )
+    .hint("`--alone` restores this state")
 }

@@ -92,7 +92,10 @@ fn undo_of_a_move_restores_both_states_or_neither() {
     // The other state has changed since, so the two cannot go back together.
     groundstate(&["taint", &other.path, "a.one"]).clean();
     let said = groundstate(&["undo", &file.path]).failed(9);
-    assert!(said.contains("the other state was changed after the move") && said.contains("--alone"), "{said}");
+    assert!(
+        said.contains("the other state was changed after the move") && said.contains("--alone"),
+        "{said}"
+    );
     groundstate(&["undo", &other.path]).clean();
     assert_eq!((list(&file.path).len(), list(&other.path).len()), (2, 1));
 
@@ -170,7 +173,8 @@ fn a_backup_of_one_stack_takes_the_place_of_no_other() {
 
 #[test]
 fn places_of_one_name_have_backups_of_their_own() {
-    let (one, two) = (Work::new(TestBackend::s3_here(S3Locks::File)), Work::new(TestBackend::s3_here(S3Locks::File)));
+    let (one, two) =
+        (Work::new(TestBackend::s3_here(S3Locks::File)), Work::new(TestBackend::s3_here(S3Locks::File)));
     for (work, name) in [(&one, "one"), (&two, "two")] {
         work.push(&[name]);
         let run = work.run(&["mv", ".", &format!("a.{name}"), "a.moved"]);
@@ -210,7 +214,8 @@ fn the_base_of_a_merge_is_found_in_the_history_and_pull_prints_it() {
     let before = serde_json::from_str::<Value>(&base).unwrap()["serial"].as_u64().unwrap();
     assert_eq!(work.run(&["mv", ".", "a.one", "a.moved"]).code, 0);
     // The apply began with the base, and made one more.
-    let errored = serial(&base, before + 1).replace("\"resources\": [", &format!("\"resources\": [{},", resource("a", "new", "{}")));
+    let errored = serial(&base, before + 1)
+        .replace("\"resources\": [", &format!("\"resources\": [{},", resource("a", "new", "{}")));
     assert_ne!(errored, base);
     fs::write(work.path().join("errored.tfstate"), errored).unwrap();
     let run = work.run(&["merge-errored", ".", "errored.tfstate"]);
@@ -238,10 +243,15 @@ fn no_output_replaces_a_state_a_plan_or_a_journal() {
     let entries = put("entries", "{\"version\":1,\"kind\":0,\"sequenceID\":1,\"operationID\":1}\n");
     let linked = dir.join("linked").to_str().unwrap().to_owned();
     fs::hard_link(&other, &linked).unwrap();
-    let stack = put("stack.json", r#"{"version":3,"deployment":{"manifest":{"time":"2024-05-06T07:08:09Z","magic":"","version":""},"resources":[]}}"#);
+    let stack = put(
+        "stack.json",
+        r#"{"version":3,"deployment":{"manifest":{"time":"2024-05-06T07:08:09Z","magic":"","version":""},"resources":[]}}"#,
+    );
     for output in [&file.path, &other, &plan, &entries, &linked, &stack] {
         let before = fs::read(output).unwrap();
-        for args in [&["graph", &file.path, "-o", output][..], &["order", "destroy", &file.path, "-o", output]] {
+        for args in
+            [&["graph", &file.path, "-o", output][..], &["order", "destroy", &file.path, "-o", output]]
+        {
             let said = groundstate(args).failed(6);
             assert!(said.contains("which the output would replace"), "{args:?}: {said}");
         }
@@ -304,10 +314,17 @@ fn a_new_stack_keeps_the_last_copy_of_one_that_vanished() {
     fs::remove_file(stacks.join("dev.json")).unwrap();
     let said = project.run(&["stacks", "create", &project.stack()]);
     assert_eq!(said.code, 0, "{}", said.stderr);
-    assert!(said.stderr.contains("had resources") && said.stderr.contains("rollback --to ID"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("had resources") && said.stderr.contains("rollback --to ID"),
+        "{}",
+        said.stderr
+    );
     // The next write replaces `.bak`.
     let kept = |folder: &Path| {
-        fs::read_dir(folder).unwrap().filter(|entry| fs::read(entry.as_ref().unwrap().path()).unwrap() == last).count()
+        fs::read_dir(folder)
+            .unwrap()
+            .filter(|entry| fs::read(entry.as_ref().unwrap().path()).unwrap() == last)
+            .count()
     };
     assert_eq!(kept(&stacks), 2);
 }

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use groundstate_testkit::{S3Locks, TestBackend};
 
 use super::remote::Work;
-use super::support::{backups, TempState, groundstate, groundstate_with, resource, state, with_resources};
+use super::support::{TempState, backups, groundstate, groundstate_with, resource, state, with_resources};
 
 fn gzip(text: impl AsRef<[u8]>) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());

@@ -8,7 +8,7 @@ use groundstate_common::Timestamp;
 use groundstate_testkit::{S3Locks, TestBackend};
 
 use super::remote::Work;
-use super::support::{backups, Run, command, groundstate, resource, state, with_resources};
+use super::support::{Run, backups, command, groundstate, resource, state, with_resources};
 use super::terraform::Product;
 
 /// What no file may have, besides the state in the clear.

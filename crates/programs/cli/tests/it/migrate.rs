@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::support::{backups, Run, groundstate, resource, with_resources};
+use super::support::{Run, backups, groundstate, resource, with_resources};
 
 fn state(serial: u64, lineage: &str, name: &str) -> String {
     with_resources(&resource("a", name, "{}"))

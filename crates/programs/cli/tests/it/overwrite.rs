@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 
-use super::support::{backups, TempState, groundstate, resource, state, with_resources, workspace};
+use super::support::{TempState, backups, groundstate, resource, state, with_resources, workspace};
 use super::surgery::{everything, serial, webshop};
 
 /// A state after a change, beside the backup of what it was before.
@@ -28,7 +28,10 @@ impl TempState {
 /// Between backup and write a command may be killed: what is to be stored must exist at every moment.
 #[test]
 fn the_file_that_is_stored_is_not_overwritten_by_the_backup() {
-    for args in [&["push", "STATE", "SOURCE", "--force", "--yes"][..], &["undo", "STATE", "--from", "SOURCE", "--yes"]] {
+    for args in [
+        &["push", "STATE", "SOURCE", "--force", "--yes"][..],
+        &["undo", "STATE", "--from", "SOURCE", "--yes"],
+    ] {
         let file = changed();
         let source = backups(&file.path)[0].display().to_string();
         let (before, stored) = (fs::read(&source).unwrap(), fs::read(&file.path).unwrap());
@@ -37,7 +40,10 @@ fn the_file_that_is_stored_is_not_overwritten_by_the_backup() {
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let text = groundstate(&args).clean();
         assert!(text.contains("The state before is backup 2"), "{text}");
-        assert_eq!(groundstate(&["upgrade", &backups(&file.path)[1].display().to_string()]).stdout.as_bytes(), before);
+        assert_eq!(
+            groundstate(&["upgrade", &backups(&file.path)[1].display().to_string()]).stdout.as_bytes(),
+            before
+        );
         assert_eq!(fs::read(&backups(&file.path)[0]).unwrap(), stored);
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 
-use super::support::{backups, TempState, groundstate, groundstate_with, state, workspace};
+use super::support::{TempState, backups, groundstate, groundstate_with, state, workspace};
 
 const ROOT: &str = "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev";
 const NET: &str = "urn:pulumi:dev::shop::t:t:Net::net";
@@ -338,7 +338,9 @@ fn goes_back_to_the_last_backup() {
     assert!(said.contains("\nState brought back\n") && said.contains("is backup 2"), "{said}");
     assert_eq!(stored(&file), whole);
     assert_eq!(fs::read_to_string(&backups(&file.path)[0]).unwrap(), after);
-    assert!(groundstate(&["undo", &file.path]).failed(3).contains("every change that has a backup is undone"));
+    assert!(
+        groundstate(&["undo", &file.path]).failed(3).contains("every change that has a backup is undone")
+    );
 
     let other = state(shop().replace("dev::shop", "prod::shop"));
     groundstate(&["undo", &file.path, "--from", &other.path]).failed(9);

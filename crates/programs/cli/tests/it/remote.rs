@@ -167,9 +167,11 @@ fn changes_are_made_under_the_lock_and_leave_a_copy() {
         assert_eq!(run.code, 0, "{}", run.stderr);
         assert_eq!(work.run(&["list", "."]).clean(), "a.three\na.two\n");
         assert!(run.stdout.ends_with("which `groundstate undo` restores.\n"), "{}", run.stdout);
-        assert!(!fs::read_dir(work.path()).unwrap().any(|entry| {
-            entry.unwrap().file_name().to_string_lossy().ends_with(".backup")
-        }));
+        assert!(
+            !fs::read_dir(work.path())
+                .unwrap()
+                .any(|entry| { entry.unwrap().file_name().to_string_lossy().ends_with(".backup") })
+        );
         let listed: Value =
             serde_json::from_str(&work.run(&["undo", ".", "--list", "--json"]).clean()).unwrap();
         let copy = listed["backups"][0]["path"].as_str().unwrap();

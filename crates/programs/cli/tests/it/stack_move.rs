@@ -9,7 +9,7 @@ use std::time::Duration;
 use groundstate_pulumi_secrets::passphrase::create;
 use groundstate_pulumi_secrets::{OsEntropy, Passphrase, Plaintext};
 
-use super::support::{backups, Run, TempState, command, groundstate, state};
+use super::support::{Run, TempState, backups, command, groundstate, state};
 
 const SECRET: &str = "hunter2-moves";
 

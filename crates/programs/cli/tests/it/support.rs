@@ -89,7 +89,8 @@ pub(crate) fn state_home() -> PathBuf {
 pub(crate) fn backups(state: &str) -> Vec<PathBuf> {
     let path = Path::new(state);
     let name = path.file_name().unwrap().to_str().unwrap();
-    let folder = path.with_file_name(format!(".{}.groundstate-backups", name.strip_prefix('.').unwrap_or(name)));
+    let folder =
+        path.with_file_name(format!(".{}.groundstate-backups", name.strip_prefix('.').unwrap_or(name)));
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut found: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     found.retain(|path| path.file_name().unwrap().to_str().unwrap().starts_with('0'));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::support::{backups, TempState, groundstate, groundstate_with, state, workspace};
+use super::support::{TempState, backups, groundstate, groundstate_with, state, workspace};
 
 /// A copy of one of the example states.
 pub(crate) fn webshop() -> TempState {
@@ -23,9 +23,15 @@ pub(crate) fn everything(dir: &Path) -> Vec<(String, Vec<u8>, std::time::SystemT
         let name = entry.file_name().into_string().unwrap();
         match entry.file_type().unwrap().is_dir() {
             true => files.extend(
-                everything(&entry.path()).into_iter().map(|(inner, bytes, time)| (format!("{name}/{inner}"), bytes, time)),
+                everything(&entry.path())
+                    .into_iter()
+                    .map(|(inner, bytes, time)| (format!("{name}/{inner}"), bytes, time)),
             ),
-            false => files.push((name, fs::read(entry.path()).unwrap(), entry.metadata().unwrap().modified().unwrap())),
+            false => files.push((
+                name,
+                fs::read(entry.path()).unwrap(),
+                entry.metadata().unwrap().modified().unwrap(),
+            )),
         }
     }
     files.sort();

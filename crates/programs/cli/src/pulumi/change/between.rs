@@ -241,12 +241,8 @@ fn report(source: &Side, dest: &Side, args: &ChangeArgs, plan: Plan) -> Result {
     let written = !args.dry_run;
     let changed = Changed { done, diff: plan.diffs.0, written };
     let gained = written && plan.dest.is_some();
-    let other = Other {
-        state: &dest.opened.name,
-        written: gained,
-        backup: dest.opened.kept(),
-        diff: &plan.diffs.1,
-    };
+    let other =
+        Other { state: &dest.opened.name, written: gained, backup: dest.opened.kept(), diff: &plan.diffs.1 };
     let backup = source.opened.kept();
     Report {
         state: &source.opened.name,

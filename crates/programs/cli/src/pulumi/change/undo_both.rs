@@ -51,7 +51,8 @@ pub(super) fn both(args: &UndoArgs, found: StateLocation, backup: &Backup, other
         })?,
     };
     let written = !args.change.dry_run;
-    let gained = Other { state: &two.opened.name, written, backup: two.opened.kept(), diff: &there.edited.diff };
+    let gained =
+        Other { state: &two.opened.name, written, backup: two.opened.kept(), diff: &there.edited.diff };
     let changed = Changed { done: own.edited.done, diff: own.edited.diff, written };
     Report {
         state: &one.opened.name,
@@ -69,16 +70,21 @@ async fn planned(side: &Side, args: &UndoArgs, mut from: Restorable) -> Result<P
     let nothing = || Failure::new(Kind::NoState, format!("{name} is empty, so it holds no state"));
     let stored = side.opened.manager.store().read().await?.ok_or_else(nothing)?;
     let snapshot = from.take()?;
-    let edited = edit(read(&stored.bytes, name)?, name, (OPERATION, Soundness::Whatever), |present, subject| {
-        check_stack(args, present, &snapshot, subject.name, &from.name)?;
-        *present = snapshot;
-        Ok(done(&from.name))
-    })?;
+    let edited =
+        edit(read(&stored.bytes, name)?, name, (OPERATION, Soundness::Whatever), |present, subject| {
+            check_stack(args, present, &snapshot, subject.name, &from.name)?;
+            *present = snapshot;
+            Ok(done(&from.name))
+        })?;
     Ok(Planned { before: stored.bytes, version: stored.version, edited })
 }
 
 /// Asks before resources vanish that the other stack does not get.
-async fn ask(args: &UndoArgs, sides: [(&Side, &Planned, &Planned); 2], interrupts: &Interrupts) -> Result<()> {
+async fn ask(
+    args: &UndoArgs,
+    sides: [(&Side, &Planned, &Planned); 2],
+    interrupts: &Interrupts,
+) -> Result<()> {
     for (side, planned, other) in sides {
         let arriving: Vec<(String, String)> = other
             .edited

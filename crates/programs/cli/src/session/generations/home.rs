@@ -24,7 +24,7 @@ fn of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 ///
 /// # Errors
 ///
-/// Returns an error if there is something else, a symbolic link among it, or the directory of another user: whoever owns the
+/// Returns an error if there is something else, a symbolic link among it, or the directory of another user: the owner of the
 /// directory could read or replace what is put there.
 pub(crate) fn private_directory(path: &Path, owner: Option<&fs::Metadata>) -> io::Result<()> {
     if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty() && !above.is_dir()) {
@@ -100,10 +100,10 @@ mod tests {
             of(|name| value(name).map(|(_, value)| OsString::from(value)))
         };
         let (own, desktop, home) =
-            (("GROUNDSTATE_STATE_DIR", "/own"), ("XDG_STATE_HOME", "/xdg"), ("HOME", "/home/u"));
+            (("GROUNDSTATE_STATE_DIR", "/own"), ("XDG_STATE_HOME", "/xdg"), ("HOME", "/h"));
         assert_eq!(found(&[own, desktop, home]), Some(PathBuf::from("/own")));
         assert_eq!(found(&[("GROUNDSTATE_STATE_DIR", "own"), desktop]), Some("/xdg/groundstate".into()));
-        assert_eq!(found(&[home]), Some("/home/u/.local/state/groundstate".into()));
+        assert_eq!(found(&[home]), Some("/h/.local/state/groundstate".into()));
         assert_eq!(found(&[]), None);
     }
 

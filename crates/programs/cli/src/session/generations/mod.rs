@@ -235,9 +235,9 @@ impl PendingBackup {
 
     fn has_leftovers(&self) -> bool {
         let Ok(entries) = fs::read_dir(&self.generations.directory) else { return false };
-        entries
-            .flatten()
-            .any(|entry| entry.path() != self.path && entry.file_name().to_str().and_then(Pending::parse).is_some())
+        entries.flatten().any(|entry| {
+            entry.path() != self.path && entry.file_name().to_str().and_then(Pending::parse).is_some()
+        })
     }
 }
 
@@ -272,14 +272,23 @@ pub(crate) fn candidate(all: &[Generation]) -> Option<&Generation> {
 /// The place of a state that is not in a file, with the server or endpoint that its name leaves out.
 fn place_of(remote: &Remote) -> String {
     let settings = &remote.place.settings;
-    let option = |name: &str| settings.options().get(name).and_then(|value| value.as_str()).map(str::to_owned);
+    let option =
+        |name: &str| settings.options().get(name).and_then(|value| value.as_str()).map(str::to_owned);
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let mut at: Vec<String> = Vec::new();
     let endpoints = settings.options().get("endpoints").and_then(|all| all.get("s3")?.as_str());
     at.extend(option("endpoint").or_else(|| endpoints.map(str::to_owned)));
-    at.extend(["storage_account_name", "storage_custom_endpoint", "environment"].iter().filter_map(|name| option(name)));
+    at.extend(
+        ["storage_account_name", "storage_custom_endpoint", "environment"]
+            .iter()
+            .filter_map(|name| option(name)),
+    );
     if at.is_empty() && (settings.kind() == "s3" || remote.name.contains("s3://")) {
-        at.extend(["AWS_ENDPOINT_URL_S3", "AWS_S3_ENDPOINT", "AWS_ENDPOINT_URL"].iter().find_map(|name| variable(name)));
+        at.extend(
+            ["AWS_ENDPOINT_URL_S3", "AWS_S3_ENDPOINT", "AWS_ENDPOINT_URL"]
+                .iter()
+                .find_map(|name| variable(name)),
+        );
     }
     let name = match remote.place.workspace.is_default() {
         true => remote.name.clone(),

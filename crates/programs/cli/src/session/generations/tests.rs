@@ -1,3 +1,5 @@
+//! Numbers, limits, leftovers of kills, and the order in which undo goes back.
+
 use std::fs;
 use std::path::Path;
 
@@ -30,8 +32,7 @@ fn a_backup_gets_its_number_when_the_write_has_succeeded() {
     assert_eq!(write(&generations, "one", None), 1);
     assert_eq!(write(&generations, "two", None), 2);
     let found = generations.list().unwrap();
-    let contents: Vec<String> =
-        found.iter().map(|each| fs::read_to_string(&each.path).unwrap()).collect();
+    let contents: Vec<String> = found.iter().map(|each| fs::read_to_string(&each.path).unwrap()).collect();
     assert_eq!(contents, ["two", "one"]);
 }
 
@@ -78,7 +79,8 @@ fn undo_goes_further_back_each_time() {
         path: Default::default(),
     };
     let next = |all: &[(u64, Option<u64>)]| {
-        let all: Vec<Generation> = all.iter().rev().map(|(number, restored)| at(*number, *restored)).collect();
+        let all: Vec<Generation> =
+            all.iter().rev().map(|(number, restored)| at(*number, *restored)).collect();
         candidate(&all).map(|found| found.number)
     };
     assert_eq!(next(&[]), None);

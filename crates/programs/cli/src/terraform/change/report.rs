@@ -10,8 +10,8 @@ use crate::report::error::Result;
 use crate::report::json::Json;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
-use crate::session::keeper::KeptBackup;
 use crate::report::text::count;
+use crate::session::keeper::KeptBackup;
 use crate::terraform::diff::differences as compared;
 
 pub(super) struct Report<'r> {

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use groundstate_testkit::{S3Locks, TestBackend};
 
 use crate::remote::Work;
-use crate::support::{backups, Run, TempState, command, groundstate, groundstate_with, resource, state, with_resources,};
+use crate::support::{
+    Run, TempState, backups, command, groundstate, groundstate_with, resource, state, with_resources,
+};
 
 fn one_resource() -> String {
     with_resources(&resource("a", "one", r#"{"schema_version": 0, "attributes": {"id": "hunter2"}}"#))

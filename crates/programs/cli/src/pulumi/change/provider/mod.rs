@@ -52,8 +52,14 @@ pub(crate) fn change_secrets_provider(args: &ChangeSecretsProviderArgs, found: S
             })?
         }
     };
-    Report { state: &name, dry_run: args.change.dry_run, backup: opened.kept(), changed: &changed, other: None }
-        .print(args.change.json)?;
+    Report {
+        state: &name,
+        dry_run: args.change.dry_run,
+        backup: opened.kept(),
+        changed: &changed,
+        other: None,
+    }
+    .print(args.change.json)?;
     Ok(Outcome::Clean)
 }
 
@@ -94,11 +100,7 @@ struct Config {
 
 impl Work<'_> {
     /// Gives what was done, and whether the state was written.
-    async fn run(
-        &self,
-        manager: &Manager,
-        interrupts: Option<&Interrupts>,
-    ) -> Result<Changed, StateError> {
+    async fn run(&self, manager: &Manager, interrupts: Option<&Interrupts>) -> Result<Changed, StateError> {
         let store = manager.store();
         let nothing = || Failure::new(Kind::NoState, format!("{} is empty, so it holds no state", self.name));
         let stored = store.read().await?.ok_or_else(nothing)?;
