@@ -64,6 +64,7 @@ mod moves;
 mod open_state;
 mod provider;
 mod remove;
+mod repair;
 mod rewrite;
 mod script;
 mod shift;
@@ -86,6 +87,7 @@ pub use error::{MoveError, RemoveError, ReplaceProviderError, TaintError, WriteE
 pub use merge::{BaseUsed, Conflict, Dangling, MergeBase, MergeError, Merged, merge_errored};
 pub use moves::MoveOptions;
 pub use open_state::OpenState;
+pub use repair::{RepairError, RepairPlan, RepairQuestion, RepairStep, repair};
 pub use rewrite::Rewrite;
 pub use script::{Script, ScriptError, ScriptFault, ScriptOptions, ScriptReport, StatementReport};
 pub use summary::{Change, ProviderTaken, Summary};

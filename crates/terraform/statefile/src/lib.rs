@@ -76,7 +76,10 @@ pub use loss::{Loss, losses_in, unread_by};
 pub use note::{Note, NoteKind};
 pub use patches::Patches;
 pub use problem::{Code, Problem, Problems, ReadError};
-pub use salvage::{Lost, SalvageError, Salvaged, from_utf16, salvage};
+pub use salvage::{
+    Duplicate, DuplicateObject, Lost, SalvageError, Salvaged, duplicates, from_utf16, salvage,
+    without_bad_serial, without_objects,
+};
 pub use scan::{
     Block, Blocks, END, Listed, Listing, ListingPart, ScanError, expect_resource, leading_outputs, list,
     list_part, outputs,

@@ -145,7 +145,7 @@ impl Code {
                 "write eight lower-case hexadecimal digits, different for each object of the instance"
             }
             Self::DuplicateCurrent | Self::DuplicateDeposed => {
-                "find out which of the remote objects is in use, and remove the other entry"
+                "find out which of the remote objects is in use, and let `groundstate repair` remove the other entry"
             }
             Self::Dependency => {
                 "write an address such as module.a.aws_instance.web, without a key at its end"

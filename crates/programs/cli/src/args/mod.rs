@@ -61,8 +61,8 @@ pub(crate) use stacks::{
 };
 
 pub(crate) use pulumi::{
-    ChangeSecretsProviderArgs, CryptArgs, DependencyGraphArgs, DependencyGraphFormat, PendingClearArgs,
-    PendingCommand, PendingListArgs, PendingResolveArgs, RepairArgs, RmArgs,
+    ChangeSecretsProviderArgs, CryptArgs, DependencyGraphArgs, DependencyGraphFormat, PendingArg,
+    PendingClearArgs, PendingCommand, PendingListArgs, PendingResolveArgs, RepairArgs, RmArgs,
 };
 
 #[cfg(feature = "server")]

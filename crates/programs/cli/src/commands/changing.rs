@@ -6,7 +6,7 @@ use groundstate_pulumi_integrity::Flag;
 
 use crate::args::{
     AddressesArgs, ChangeSecretsProviderArgs, EditArgs, HistoryArgs, MergeErroredArgs, MvArgs,
-    PendingCommand, PushArgs, RecoverArgs, ReplaceProviderArgs, RmArgs, RollbackArgs, SplitArgs,
+    PendingCommand, PushArgs, RecoverArgs, RepairArgs, ReplaceProviderArgs, RmArgs, RollbackArgs, SplitArgs,
     StackMoveArgs, UndoArgs,
 };
 use crate::input::family::Family;
@@ -111,6 +111,13 @@ pub(super) fn edit(args: &EditArgs) -> Result {
 
 pub(super) fn protect(args: &AddressesArgs, command: &str, protect: bool) -> Result {
     pulumi::flag(args, stored_by_pulumi(&args.place.state, command)?, Flag::Protect(protect))
+}
+
+pub(super) fn repair(args: &RepairArgs) -> Result {
+    match State::find(&args.place.state)? {
+        State::Terraform(state) => terraform::repair::run(args, &state),
+        State::Pulumi(state) => pulumi::repair(args, &state),
+    }
 }
 
 pub(super) fn pending(command: &PendingCommand) -> Result {

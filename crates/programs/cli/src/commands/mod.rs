@@ -52,7 +52,7 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Untaint(args) => changing::untaint(&args),
         Command::Protect(args) => changing::protect(&args, "protect", true),
         Command::Unprotect(args) => changing::protect(&args, "unprotect", false),
-        Command::Repair(args) => pulumi::repair(&args),
+        Command::Repair(args) => changing::repair(&args),
         Command::Pending(args) => changing::pending(&args.command),
         Command::Journal(args) => journal::run(&args.command),
         Command::Encrypt(args) => pulumi::encrypt(&args),

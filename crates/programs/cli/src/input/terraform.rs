@@ -131,7 +131,7 @@ pub(crate) fn failure(error: &ReadError, name: &str, text: &[u8]) -> Failure {
 }
 
 /// The command that recovers what it can of a damaged state.
-fn salvage(name: &str) -> String {
+pub(crate) fn salvage(name: &str) -> String {
     let argument = if name == "<stdin>" { "-" } else { name };
     format!("{} -o recovered.tfstate", shell_command("groundstate salvage", &[argument]))
 }

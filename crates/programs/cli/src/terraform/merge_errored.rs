@@ -35,6 +35,7 @@ pub(crate) fn run(args: &MergeErroredArgs, errored: &TerraformState, found: Stat
         force: false,
         over_encrypted: false,
         checked: false,
+        expected: None,
     };
     replace(found, &how, |stored| {
         let nothing =

@@ -15,6 +15,7 @@ pub(crate) mod outputs;
 pub(crate) mod pull;
 pub(crate) mod push;
 pub(crate) mod recover;
+pub(crate) mod repair;
 pub(crate) mod repair_digest;
 pub(crate) mod replace;
 pub(crate) mod rollback;

@@ -18,6 +18,7 @@ pub(crate) fn run(args: &PushArgs, state: &TerraformState, found: StateLocation)
         force: args.force,
         over_encrypted: args.over_encrypted,
         checked: true,
+        expected: None,
     };
     replace(found, &how, |_| Ok(file))
 }

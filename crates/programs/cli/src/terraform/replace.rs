@@ -25,7 +25,7 @@ use crate::report::output::Output;
 use crate::session::backup::{CopySuffix, Restored, backup_of_undo};
 use crate::session::consent::consent;
 use crate::session::interrupt::Interrupts;
-use crate::session::keeper::Keep;
+use crate::session::keeper::{Keep, KeptBackup};
 use crate::session::locked::{lock_info, locked, unlocked};
 use crate::session::managed_state::ManagedState;
 use crate::session::recovery::warn_of_journal;
@@ -50,6 +50,17 @@ pub(super) struct Replacement<'a> {
     pub(super) over_encrypted: bool,
     /// Whether the rules of an import are checked; otherwise `make` has seen to everything.
     pub(super) checked: bool,
+    /// The text that has to be stored still when the lock is held; `None` if any may be.
+    pub(super) expected: Option<&'a [u8]>,
+}
+
+/// A state that was replaced, or would be.
+pub(super) struct Replaced {
+    pub(super) written: bool,
+    /// Where the state before is.
+    pub(super) backup: Option<KeptBackup>,
+    /// What differs from what was stored; nothing if that could not be read.
+    pub(super) diff: Option<Diff>,
 }
 
 /// What has been stored, or would be.
@@ -66,6 +77,26 @@ pub(super) fn replace(
     how: &Replacement<'_>,
     make: impl FnOnce(Option<&File>) -> Result<File>,
 ) -> Result {
+    let (opened, stored) = carried_out(found, how, make)?;
+    report(&opened, how.args, &stored, None)?;
+    Ok(Outcome::Clean)
+}
+
+/// The same for a command that reports in its own way.
+pub(super) fn replaced(
+    found: StateLocation,
+    how: &Replacement<'_>,
+    make: impl FnOnce(Option<&File>) -> Result<File>,
+) -> Result<Replaced> {
+    let (opened, stored) = carried_out(found, how, make)?;
+    Ok(Replaced { written: stored.written, backup: opened.kept(), diff: stored.diff })
+}
+
+fn carried_out(
+    found: StateLocation,
+    how: &Replacement<'_>,
+    make: impl FnOnce(Option<&File>) -> Result<File>,
+) -> Result<(ManagedState, Stored)> {
     let args = how.args;
     let (keep, _reserved) = keep(&found, how)?;
     let opened = ManagedState::open(found, Some(keep), !args.lock.no_lock)?;
@@ -81,8 +112,7 @@ pub(super) fn replace(
             })?
         }
     };
-    report(&opened, args, &stored, None)?;
-    Ok(Outcome::Clean)
+    Ok((opened, stored))
 }
 
 /// Decides where the state before goes. A state that cannot be read may be all that is left, so it gets a file that no limit
@@ -174,6 +204,9 @@ pub(super) async fn planned(
         }
         outcome => outcome.map(|()| None)?,
     };
+    if let Some(expected) = how.expected {
+        check_unchanged(manager, opened, expected).await?;
+    }
     let current = manager.state_for_migration();
     let mut file = make(current.as_ref())?;
     if how.checked && !how.force {
@@ -194,6 +227,21 @@ pub(super) async fn planned(
     let vanishing = diff.as_ref().map(|diff| vanishing(diff, &before, &file)).unwrap_or_default();
     drop(before);
     Ok(Planned { file, diff, vanishing })
+}
+
+/// Requires that the text is stored still from which the replacement was made.
+async fn check_unchanged(
+    manager: &Manager,
+    opened: &ManagedState,
+    expected: &[u8],
+) -> Result<(), StateError> {
+    let stored = manager.store().read().await?.map(|stored| stored.bytes).unwrap_or_default();
+    let text = if is_packed(&stored) { packed::unpack_damaged(&stored).0 } else { stored };
+    if text == expected {
+        return Ok(());
+    }
+    let message = format!("{} has changed since it was read, so nothing was written", opened.name);
+    Err(Failure::new(Kind::Conflict, message).hint("run the same command again").into())
 }
 
 /// A serial above that of a state which cannot be read, as far as it tells one.

@@ -35,6 +35,7 @@ pub(crate) fn run(args: &RollbackArgs, found: StateLocation) -> Result {
         force: args.force,
         over_encrypted: args.over_encrypted,
         checked: false,
+        expected: None,
     };
     replace(found, &how, |stored| {
         if !args.force && stored.is_some_and(|stored| stored.lineage != snapshot.lineage) {

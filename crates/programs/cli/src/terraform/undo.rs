@@ -54,6 +54,7 @@ fn how(args: &UndoArgs) -> Replacement<'_> {
         force: args.force,
         over_encrypted: args.over_encrypted,
         checked: false,
+        expected: None,
     }
 }
 

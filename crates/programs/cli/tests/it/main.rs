@@ -46,6 +46,7 @@ mod recover;
 mod remote;
 mod remote_http;
 mod remote_workspaces;
+mod repair_states;
 mod replace;
 mod schemas;
 mod secrets_provider;

@@ -1,8 +1,9 @@
 //! What to do about files that are damaged as a whole.
 
-const UTF_16: &str = "convert the file, for example with `iconv -f UTF-16 -t UTF-8`; nothing in it is lost";
-const BYTE_ORDER_MARK: &str =
-    "save the file without a byte-order mark (its first three bytes); what follows was checked nevertheless";
+const UTF_16: &str =
+    "convert the file with `groundstate salvage` or `iconv -f UTF-16 -t UTF-8`; nothing in it is lost";
+const BYTE_ORDER_MARK: &str = "save the file without a byte-order mark (its first three bytes), as `groundstate salvage` does; what follows was \
+     checked nevertheless";
 const GZIP: &str = "unpack the file first, it is compressed with gzip";
 const ZIP: &str = "unpack the file first; a ZIP archive may be a plan, which is not a state";
 const BLANK: &str = "nothing can be recovered from this file: restore a backup or an older version";
@@ -10,12 +11,12 @@ const NUL_BYTES: &str = "a crash left NUL bytes at the end: restore a backup or 
              before them can be saved by cutting there and closing the open brackets";
 const CUT_OFF: &str = "the file was cut off: restore a backup, an older version or errored.tfstate; if there is none, what is \
              left can be saved by cutting behind the last whole resource and closing the open brackets";
-const MERGE_CONFLICT: &str =
-    "resolve the merge conflict; the sides are two states, of which only one is right";
+const MERGE_CONFLICT: &str = "take the sides and their ancestor from version control, and merge them with `groundstate merge-errored --base`; \
+     `groundstate salvage` reads what one of the sides has";
 const MARKUP: &str =
     "this is an HTML or XML page, most likely an error message of a server: fetch the state again";
-const SECOND_DOCUMENT: &str = "remove what follows the first document, once it is known to be the right one";
-const UNKNOWN: &str = "correct the place that is named, or restore a backup or an older version";
+const SECOND_DOCUMENT: &str = "remove what follows the first document, once it is known to be the right one, or let `groundstate salvage` do so";
+const UNKNOWN: &str = "restore a backup or an older version; `groundstate salvage` reads what is complete";
 #[cfg(any(test, feature = "serde"))]
 const ALL: [&str; 11] = [
     UTF_16,
@@ -83,7 +84,7 @@ mod tests {
             (b"\0\0\0", 0, "nothing can"),
             (b"{\"a\": [1\0\0\n", 8, "a crash"),
             (b"{\"a\": [1", 8, "the file was cut"),
-            (b"<<<<<<< HEAD", 0, "resolve"),
+            (b"<<<<<<< HEAD", 0, "take the sides"),
             (b" <html>", 1, "this is an HTML"),
             (b"{}\n{}", 3, "remove what follows"),
         ];
@@ -92,6 +93,6 @@ mod tests {
             assert!(help.starts_with(expected), "{text:?}: {help}");
             assert!(ALL.contains(&help), "{help}");
         }
-        assert!(for_damage(b"{\"a\" 1}", 5).starts_with("correct the place"));
+        assert!(for_damage(b"{\"a\" 1}", 5).starts_with("restore a backup"));
     }
 }

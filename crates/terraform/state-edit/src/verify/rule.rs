@@ -84,7 +84,7 @@ rules! {
         "upgrade it to format 4; OpenTofu no longer reads older ones";
     /// There is no lineage.
     LineageMissing = 3, Warning, "no lineage",
-        "write a new UUID as \"lineage\", so that states of other origin cannot be pushed over this one";
+        "give it one with `groundstate repair`, so that states of other origin cannot be pushed over this one";
     /// The lineage is not a UUID in the usual form.
     LineageUnusual = 4, Info, "unusual lineage",
         "nothing has to be done, any text is a lineage; a UUID makes sure that no other state has the same";
@@ -159,7 +159,7 @@ rules! {
         "the next apply replaces it; untaint it if the remote object is sound";
     /// An object is deposed.
     Deposed = 41, Warning, "deposed object",
-        "the next apply destroys it; until then the remote object still exists beside its successor";
+        "the next apply destroys it; if the remote object is gone, `groundstate rm STATE 'ADDR (deposed KEY)'` forgets it";
     /// A deposed key is not of the form that keys are generated in.
     DeposedKeyForm = 42, Info, "unusual deposed key",
         "nothing has to be done; new Terraform releases do not take such a key on the command line";
@@ -174,13 +174,13 @@ rules! {
         "nothing has to be done; the next refresh corrects it";
     /// A dependency on a resource that is not in the state.
     DanglingDependency = 60, Info, "dependency that is not in the state",
-        "nothing has to be done if its count is 0 or its for_each empty; otherwise something was removed too early";
+        "nothing has to be done if its count is 0 or its for_each empty; otherwise `groundstate repair` removes it";
     /// A resource depends on itself.
     SelfDependency = 61, Error, "dependency on itself",
-        "remove the entry from \"dependencies\"";
+        "remove the entry with `groundstate repair`";
     /// Resources depend on each other in a circle.
     DependencyCycle = 62, Error, "cyclic dependencies",
-        "remove one of these dependencies from the file; no order to destroy the resources exists until then";
+        "let `groundstate repair` remove one of these dependencies; no order to destroy the resources exists until then";
     /// An output that is not sensitive looks like a secret.
     SecretOutput = 70, Warning, "secret in a plain output",
         "mark the output as sensitive, rotate the secret if others can read the state, and encrypt the state";

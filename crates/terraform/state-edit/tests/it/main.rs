@@ -20,6 +20,7 @@ mod props;
 mod providers;
 mod refusals;
 mod release;
+mod repair;
 mod script;
 mod script_words;
 #[cfg(feature = "serde")]

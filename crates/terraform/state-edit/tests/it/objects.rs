@@ -1,6 +1,8 @@
 //! Single objects of an instance: deposed ones, recorded identities, and providers of instances that move.
 
-use groundstate_state_edit::{Editor, MoveOptions, OpenState, Script, ScriptOptions, Summary, Transfer, diff};
+use groundstate_state_edit::{
+    Editor, MoveOptions, OpenState, Script, ScriptOptions, Summary, Transfer, diff,
+};
 use groundstate_statefile::Document;
 use groundstate_states::{DeposedObject, Generation};
 

@@ -10,6 +10,7 @@
 mod anchors;
 mod assemble;
 mod conflicts;
+mod duplicates;
 mod encoding;
 mod entries;
 mod lenient;
@@ -32,6 +33,7 @@ use conflicts::Conflicts;
 use entries::fill;
 use walk::Walk;
 
+pub use duplicates::{Duplicate, DuplicateObject, duplicates, without_bad_serial, without_objects};
 pub use encoding::from_utf16;
 
 /// What was read of a file, and what was not.

@@ -10,7 +10,8 @@ use super::report::Report;
 use super::run::{Edited, Soundness, Subject, edit, encoded, read, run};
 use crate::args::{ChangeArgs, RepairArgs};
 use crate::input::locate::is_standard;
-use crate::input::state::{State, stored_by_pulumi};
+use crate::input::pulumi::PulumiState;
+use crate::input::state::stored_by_pulumi;
 use crate::pulumi::secrets;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::messages::Messages;
@@ -18,7 +19,7 @@ use crate::report::output::Output;
 use crate::session::save;
 
 /// Repairs a snapshot, or shows how.
-pub(crate) fn repair(args: &RepairArgs) -> Result {
+pub(crate) fn repair(args: &RepairArgs, source: &PulumiState) -> Result {
     let mut steps = 0;
     let writes = !args.change.dry_run && (args.yes || args.output.is_some());
     let work = |snapshot: &mut Snapshot, _: &Subject<'_>| {
@@ -35,7 +36,7 @@ pub(crate) fn repair(args: &RepairArgs) -> Result {
         Ok(done)
     };
     match args.output.as_deref() {
-        Some(output) => into(output, args, work)?,
+        Some(output) => into(output, args, source, work)?,
         None => {
             let change = ChangeArgs { dry_run: args.change.dry_run || !args.yes, ..args.change.clone() };
             let found = stored_by_pulumi(&args.place.state, "repair")?;
@@ -128,9 +129,9 @@ fn carry_out(mut plan: Plan) -> (Done, Snapshot) {
 fn into(
     output: &Path,
     args: &RepairArgs,
+    source: &PulumiState,
     work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
 ) -> Result<()> {
-    let source = State::find(&args.place.state)?.pulumi("repair")?;
     if source.is_in(output) {
         let message = format!("{} is the state itself", output.display());
         return Err(Failure::new(Kind::Usage, message).hint("leave out `--output`, and a backup is kept"));
