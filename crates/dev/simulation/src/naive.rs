@@ -399,12 +399,9 @@ impl Tables {
             let known = |urn: &Urn| seen.contains(urn);
             resource.dependencies.retain(known);
             if !self.has(Defect::OnlyDependenciesRebuilt) {
-                resource.property_dependencies.retain(|_, urns| match urns {
-                    Some(urns) if !urns.is_empty() => {
-                        urns.retain(known);
-                        !urns.is_empty()
-                    }
-                    _ => true,
+                resource.property_dependencies.retain(|_, urns| {
+                    urns.iter_mut().for_each(|urns| urns.retain(known));
+                    urns.as_ref().is_some_and(|urns| !urns.is_empty())
                 });
                 resource.replace_with.retain(known);
                 resource.deleted_with = resource.deleted_with.take().filter(known);
