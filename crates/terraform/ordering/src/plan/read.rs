@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groundstate_json::{Cursor, Kind};
+use groundstate_json::{Cursor, Kind, Stop, SyntaxError};
 
 use super::json::{Read, array, flag, object, references, skip, text, texts};
 use super::{Cause, PlanError};
@@ -99,6 +99,17 @@ pub(super) struct Prior {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Read<Plan> {
+    // PowerShell writes what it redirects as UTF-16, with a byte-order mark.
+    read_plan(bytes).map_err(|error| match error {
+        PlanError::Syntax { offset, why } if offset <= 1 => {
+            let stop = Stop { offset, why: SyntaxError::Unexpected };
+            PlanError::Syntax { offset, why: why + stop.advice(bytes) }
+        }
+        error => error,
+    })
+}
+
+fn read_plan(bytes: &[u8]) -> Read<Plan> {
     if bytes.starts_with(b"PK\x03\x04") {
         return Err(PlanError::PlanFile);
     }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use groundstate_ordering::{DeposedKeys, NodeKey, OpKind, Part, Profile, ReplaceOrder, Warning, build_with};
+use groundstate_ordering::{
+    DeposedKeys, NodeKey, OpKind, Part, Profile, ReplaceOrder, Warning, build, build_with,
+};
 use groundstate_states::DeposedKey;
 use groundstate_states::addr::AbsResourceInstance;
 
@@ -213,7 +215,8 @@ fn terraform_orders_forgotten_objects_like_destroyed_ones() {
 
 #[test]
 fn object_that_is_forgotten_last_waits_for_the_new_one() {
-    let graph = Case::new("A B:{A}", "A B~{A}", "A=CF B=U").holds();
+    let case = Case::new("A B:{A}", "A B~{A}", "A=CF B=U");
+    let graph = build(&case.input, &case.options).expect("it has an order");
     let key = graph.nodes()[node(&graph, "A")].deposes_to.expect("the old object is kept meanwhile");
     let forgets = |node: &groundstate_ordering::OpNode| node.kind == OpKind::ForgetDeposed(key);
     let at = graph.nodes().iter().position(forgets).expect("the old object is forgotten");

@@ -465,3 +465,22 @@ fn flag_of_the_prior_state_decides() {
     assert_eq!(first(r#", "create_before_destroy": false"#), (0, "t.old (destroy)".to_owned()));
     assert_eq!(first("").0, 1);
 }
+
+#[test]
+fn plan_in_another_encoding_is_reported_with_the_way_out() {
+    let text = plan("{}", "[]", "{}");
+    let (little, big): (Vec<u8>, Vec<u8>) = (
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+    );
+    for (bytes, advice) in [
+        ([b"\xff\xfe".as_slice(), &little].concat(), "looks like UTF-16: convert it to UTF-8"),
+        ([b"\xfe\xff".as_slice(), &big].concat(), "looks like UTF-16: convert it to UTF-8"),
+        (little, "looks like UTF-16: convert it to UTF-8"),
+        (big, "looks like UTF-16: convert it to UTF-8"),
+        ([b"\xef\xbb\xbf".as_slice(), text.as_bytes()].concat(), "begins with a byte-order mark"),
+    ] {
+        let error = Planned::read(&bytes, None).unwrap_err().to_string();
+        assert!(error.contains(advice), "{error}");
+    }
+}
