@@ -197,7 +197,8 @@ impl Maintenance {
 
     fn note(&self, action: &'static str, reason: &str) {
         if let Some(audit) = self.app.audit() {
-            audit.note(Event::new("system", action, "all states", Outcome::Refused).reason(reason.to_owned()));
+            audit
+                .note(Event::new("system", action, "all states", Outcome::Refused).reason(reason.to_owned()));
         }
     }
 
@@ -230,8 +231,7 @@ impl Maintenance {
         document: &str,
     ) -> Result<bool, MaintenanceError> {
         let id = self.ids.uuid()?;
-        let lock =
-            NewLock::new(id).lease(Some(interval)).document(document.to_owned()).by("maintenance");
+        let lock = NewLock::new(id).lease(Some(interval)).document(document.to_owned()).by("maintenance");
         Ok(matches!(lease.lock(&lock).await?, LockOutcome::Locked(_)))
     }
 

@@ -7,9 +7,9 @@ use groundstate_audit::Location;
 use groundstate_blobs::{BlobStore, Context};
 use groundstate_versioned::{Checked, Document, Documents, Error, Name, Settings};
 
+use crate::AUDIT_PREFIX;
 use crate::app::ROOT;
 use crate::auth::{TokenError, Tokens};
-use crate::AUDIT_PREFIX;
 
 /// Why a store cannot be checked.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +50,7 @@ impl fmt::Display for StoreProblem {
 }
 
 /// Takes problems one by one, so that none is kept in memory.
-pub type ProblemReport<'a> = dyn FnMut(StoreProblem) + Send + 'a;
+pub type ProblemReport<'a> = dyn FnMut(StoreProblem) + 'a;
 
 /// A look through the store of a server, while servers run or not.
 #[derive(Debug)]
@@ -106,7 +106,8 @@ impl StoreCheck {
         let tokens = Tokens::new(Arc::clone(&self.store), self.context.clone());
         let (_, damaged) = tokens.survey().await.map_err(StoreCheckError::Tokens)?;
         damaged.iter().for_each(|error| other("auth/tokens".to_owned(), error.to_string()));
-        let location = Location::new(Arc::clone(&self.store), AUDIT_PREFIX).map_err(StoreCheckError::Audit)?;
+        let location =
+            Location::new(Arc::clone(&self.store), AUDIT_PREFIX).map_err(StoreCheckError::Audit)?;
         let verified = groundstate_audit::verify(&location, None).await.map_err(StoreCheckError::Audit)?;
         verified.findings.iter().for_each(|finding| other(AUDIT_PREFIX.to_owned(), finding.to_string()));
         Ok(checked)

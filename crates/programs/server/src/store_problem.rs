@@ -25,9 +25,10 @@ pub(crate) fn store_problem(failed: &Error) -> Problem {
         ErrorKind::Throttled | ErrorKind::Unavailable => {
             (ProblemType::Unavailable, "the store does not answer; try again")
         }
-        ErrorKind::NoContainer => {
-            (ProblemType::StoreUnusable, "the store of the server is not there; the log of the server says more")
-        }
+        ErrorKind::NoContainer => (
+            ProblemType::StoreUnusable,
+            "the store of the server is not there; the log of the server says more",
+        ),
         ErrorKind::Denied => (
             ProblemType::StoreUnusable,
             "the store of the server refuses it, or is read-only; the log of the server says which",

@@ -44,6 +44,8 @@ groundstate_common::worded! {
         NoKey = "the service has no key for the secrets of stacks",
         /// What is stored is damaged, or a later release wrote it. Restore it, or upgrade.
         Corrupt = "what is stored is damaged",
+        /// The store has gone, is read-only, or refuses these credentials. An operator has to look at it.
+        Unusable = "the store cannot be used",
         /// The store or the key service does not answer. Retry later.
         Unavailable = "the store does not answer",
         /// There is a defect in this crate or in the store. Report it.
@@ -62,6 +64,7 @@ impl Error {
             Kind::Invalid => ErrorKind::Invalid,
             Kind::Corrupt | Kind::Unsupported => ErrorKind::Corrupt,
             Kind::Busy | Kind::Ambiguous | Kind::Throttled | Kind::Unavailable => ErrorKind::Unavailable,
+            Kind::NoContainer | Kind::Denied => ErrorKind::Unusable,
             _ => ErrorKind::Internal,
         };
         Self::new(kind, op, target).because(error.message()).with_source(error)
@@ -75,6 +78,7 @@ impl Error {
             Kind::PreconditionFailed => ErrorKind::Conflict,
             Kind::InvalidKey | Kind::Invalid => ErrorKind::Invalid,
             Kind::Corrupt | Kind::LimitExceeded => ErrorKind::Corrupt,
+            Kind::NotFound | Kind::Denied | Kind::Unauthenticated => ErrorKind::Unusable,
             _ => ErrorKind::Internal,
         };
         Self::new(kind, op, target).because(error.message()).with_source(error)
@@ -86,7 +90,7 @@ impl Error {
         let kind = match error.kind() {
             Kind::Corrupt => ErrorKind::Corrupt,
             Kind::Invalid => ErrorKind::TooLarge,
-            Kind::Denied => ErrorKind::Internal,
+            Kind::Denied => ErrorKind::Unusable,
             _ => ErrorKind::Unavailable,
         };
         Self::new(kind, op, target).because(error.message()).with_source(error)

@@ -68,7 +68,9 @@ impl Stacks {
         let paths = page.names.iter().filter_map(StackPath::of_document);
         let stacks = stream::iter(paths).map(|path| async move {
             match self.listed(path.clone()).await {
-                Err(error) if error.kind() == ErrorKind::Corrupt => Ok(Err((path, error.message().to_owned()))),
+                Err(error) if error.kind() == ErrorKind::Corrupt => {
+                    Ok(Err((path, error.message().to_owned())))
+                }
                 listed => listed.map(Ok),
             }
         });

@@ -40,10 +40,10 @@ pub struct Checked {
 }
 
 /// Takes findings one by one, so that none is kept in memory.
-pub type Report<'a> = dyn FnMut(Finding) + Send + 'a;
+pub type Report<'a> = dyn FnMut(Finding) + 'a;
 
 /// Takes findings with the document that each is of.
-pub type ReportOf<'a> = dyn FnMut(&Name, Finding) + Send + 'a;
+pub type ReportOf<'a> = dyn FnMut(&Name, Finding) + 'a;
 
 impl Documents {
     /// Checks all documents, one after the other, as [`Document::check`] does; also those that have versions and no head. A page of names and what one
@@ -58,7 +58,8 @@ impl Documents {
             loop {
                 let listed = self.name_page(&ListFilter::default().page(page)).await?;
                 for name in listed.names {
-                    all += self.document(&name).check(contents, &mut |finding| report(&name, finding)).await?;
+                    all +=
+                        self.document(&name).check(contents, &mut |finding| report(&name, finding)).await?;
                 }
                 page = listed.next;
                 if page.is_none() {

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use groundstate_blobs::{
-    Blob, BlobStore, BlobVersion, Context, ErrorKind as BlobKind, GetOptions, Key,
-    ListOptions, PutOptions,
+    Blob, BlobStore, BlobVersion, Context, ErrorKind as BlobKind, GetOptions, Key, ListOptions, PutOptions,
 };
 use groundstate_common::{IdSourceError, Timestamp, one_line};
 

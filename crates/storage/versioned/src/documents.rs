@@ -250,7 +250,10 @@ impl Documents {
 
 impl Documents {
     /// A page of the names of the blobs in the data of all documents.
-    pub(crate) async fn data_page(&self, page: Option<PageToken>) -> Result<(Vec<String>, Option<PageToken>)> {
+    pub(crate) async fn data_page(
+        &self,
+        page: Option<PageToken>,
+    ) -> Result<(Vec<String>, Option<PageToken>)> {
         let prefix = format!("{}{}", self.shared.settings.prefix(), layout::DATA);
         let listed = self.shared.store.list(&prefix, &ListOptions::default().page(page)).await;
         let listed = listed.map_err(|error| Error::of_store(Op::List, self, error))?;

@@ -79,7 +79,9 @@ impl Document {
         if let Some(head) = present.as_ref().filter(|head| !leads_to(head, &chain)) {
             let last = head.number();
             return Err(Error::new(ErrorKind::Corrupt, OP, self.place())
-                .because(format!("two histories of it are there: version {last} of its head is in none of the other"))
+                .because(format!(
+                    "two histories of it are there: version {last} of its head is in none of the other"
+                ))
                 .next_step("read the versions of both, and restore the head from a backup of the store"));
         }
         let id = AttemptId::new(&*self.context().ids).map_err(|error| self.no_id(OP, error))?;

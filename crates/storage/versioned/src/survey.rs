@@ -63,7 +63,8 @@ impl<'a> Survey<'a> {
                 return Ok(None);
             }
             let (keys, next) = self.documents.data_page(self.data.next.take()).await?;
-            let mut names: Vec<Name> = keys.iter().filter_map(|key| self.documents.name_of_data(key)).collect();
+            let mut names: Vec<Name> =
+                keys.iter().filter_map(|key| self.documents.name_of_data(key)).collect();
             names.dedup();
             self.data = Names { read: names.into(), next, is_begun: true };
         }

@@ -139,7 +139,9 @@ pub(crate) fn unexplained(head: &Head, data: &Data) -> Option<u64> {
             (None, _) => Some(None),
             (Some(last), _) if number == end => Some(Some(last.id.clone())),
             (Some(last), _) if number == last.number => Some(last.previous.clone()),
-            (_, Some(id)) => records.iter().find(|(key, _)| key.id == id).map(|(key, _)| key.previous.clone()),
+            (_, Some(id)) => {
+                records.iter().find(|(key, _)| key.id == id).map(|(key, _)| key.previous.clone())
+            }
             (_, None) => None,
         };
         let Some(expected) = expected else { continue };
@@ -184,7 +186,9 @@ impl Document {
                     .because(format!(
                         "its head does not explain a record of version {number}, so nothing was removed"
                     ))
-                    .next_step("look at it with `groundstate store check`: its head may have been lost or put back"));
+                    .next_step(
+                        "look at it with `groundstate store check`: its head may have been lost or put back",
+                    ));
             }
             let plan = Plan::new(&stored.head, data, options);
             if plan.is_nothing() {

@@ -140,7 +140,14 @@ impl Program {
         match self {
             Self::Own(_, program) => {
                 let mut command = Command::new(program);
-                command.args(["serve", "--init", "--store", &place.store(), "--listen", &format!("127.0.0.1:{port}")]);
+                command.args([
+                    "serve",
+                    "--init",
+                    "--store",
+                    &place.store(),
+                    "--listen",
+                    &format!("127.0.0.1:{port}"),
+                ]);
                 for setting in [
                     "limits.requests_per_second=off",
                     "limits.requests_per_second_of_principal=off",

@@ -94,7 +94,9 @@ fn list(args: &TokenListArgs) -> Result {
             json.text("store", &opened.place);
             json.objects("tokens", &infos, describe);
             if !damaged.is_empty() {
-                json.objects("damaged", &damaged, |json, error| json.text("problem", &error.to_string()));
+                json.objects("damaged", &damaged, |json, error| {
+                    json.text("problem", &error.to_string());
+                });
             }
         }))?;
     } else {

@@ -364,7 +364,9 @@ fn look_at_server(runs: &mut Runs) {
     let segment = dir.path().join("states/audit/segments/00000000000000000001.jsonl");
     let text = fs::read_to_string(&segment).unwrap();
     fs::write(&segment, text.replace("token.revoke", "token.create").replacen("{", "", 2)).unwrap();
-    runs.lines_in(dir.path(), &["audit verify --store states", "audit show --store states"]);
+    fs::write(dir.path().join("states/auth/tokens/0123456789abcdef.json"), "{}").unwrap();
+    let lines = ["audit verify --store states", "audit show --store states", "token list --store states"];
+    runs.lines_in(dir.path(), &lines);
 }
 
 /// What states and journals seldom have.

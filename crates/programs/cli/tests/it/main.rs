@@ -72,9 +72,9 @@ mod stacks;
 mod stacks_locks;
 mod stacks_moves;
 mod stacks_verbs;
-mod support;
 #[cfg(feature = "server")]
 mod store;
+mod support;
 mod surgery;
 #[cfg(target_os = "linux")]
 mod terminal;

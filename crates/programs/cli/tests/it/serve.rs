@@ -212,7 +212,8 @@ fn an_open_address_without_authentication_is_refused_with_the_command_that_mends
 fn a_port_that_is_taken_is_named() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let (dir, address) = (tempfile::tempdir().unwrap(), taken.local_addr().unwrap().to_string());
-    let run = groundstate(&["serve", "--init", "--store", dir.path().to_str().unwrap(), "--listen", &address]);
+    let run =
+        groundstate(&["serve", "--init", "--store", dir.path().to_str().unwrap(), "--listen", &address]);
     let said = run.failed(3);
     assert!(
         said.contains(&format!("error: cannot listen on {address}: another process listens there")),
@@ -225,7 +226,7 @@ fn a_port_that_is_taken_is_named() {
 #[test]
 fn a_directory_that_cannot_be_written_to_is_named() {
     for store in ["/proc/groundstate", "/proc"] {
-        let said = groundstate(&["serve", "--store", store, "--listen", "127.0.0.1:0"]).failed(3);
+        let said = groundstate(&["serve", "--init", "--store", store, "--listen", "127.0.0.1:0"]).failed(3);
         assert!(said.contains("/proc") && said.contains("--store DIRECTORY"), "{said}");
     }
 }

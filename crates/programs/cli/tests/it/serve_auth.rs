@@ -89,7 +89,7 @@ impl Place {
 
     fn create(&self, arguments: &str) -> String {
         let words: Vec<&str> = arguments.split(' ').collect();
-        let run = self.run(&[&["token", "create"], &words[..]].concat());
+        let run = self.run(&[&["token", "create", "--init"], &words[..]].concat());
         assert_eq!(run.code, 0, "{}", run.stderr);
         run.stdout.trim_end().to_owned()
     }

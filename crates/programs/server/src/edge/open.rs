@@ -184,7 +184,8 @@ impl OpenedStore {
         let (mut notes, mut is_made) = (Vec::new(), false);
         let store: Arc<dyn BlobStore> = match place {
             StorePlace::Directory(path) => {
-                is_made = make_private(path).map_err(|source| OpenError::Directory { path: path.clone(), source })?;
+                is_made = make_private(path)
+                    .map_err(|source| OpenError::Directory { path: path.clone(), source })?;
                 notes.extend(others_can_read(path));
                 Arc::new(FileBlobs::open(path).map_err(failed)?)
             }
@@ -313,7 +314,10 @@ impl OpenedStore {
             return Err(OpenError::Clock { now });
         }
         let checked = self.identify(place, context, opening).await;
-        if checked.is_err() && self.is_made && let StorePlace::Directory(path) = place {
+        if checked.is_err()
+            && self.is_made
+            && let StorePlace::Directory(path) = place
+        {
             // Only if nothing is in it.
             drop(std::fs::remove_dir(path));
         }
@@ -465,9 +469,7 @@ fn new_id(context: &Context) -> Result<StoreId, OpenError> {
 fn known(place: &StorePlace, stored: StoredMark) -> Result<Mark, OpenError> {
     match stored.mark {
         Some(mark) if (1..=VERSION).contains(&mark.layout) => Ok(mark),
-        mark => {
-            Err(OpenError::Layout { place: place.to_string(), layout: mark.map(|mark| mark.layout) })
-        }
+        mark => Err(OpenError::Layout { place: place.to_string(), layout: mark.map(|mark| mark.layout) }),
     }
 }
 

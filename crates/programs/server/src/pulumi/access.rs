@@ -197,13 +197,20 @@ pub(super) fn problem(failed: &groundstate_pulumi_service::Error) -> Problem {
             (ProblemType::Conflict, format!("Conflict: {}", failed.reason()))
         }
         ErrorKind::Corrupt => {
-            (ProblemType::Damaged, "what is stored is damaged; the log of the server says what".to_owned())
+            (ProblemType::Damaged, format!("{}; see `groundstate store check`", failed.reason()))
         }
+        ErrorKind::Unusable => (
+            ProblemType::StoreUnusable,
+            "the store of the server has gone, refuses it or is read-only; the log of the server says which"
+                .to_owned(),
+        ),
         _ => (ProblemType::Internal, "the server failed; the log of the server says why".to_owned()),
     };
     let cause = std::error::Error::source(failed).map(ToString::to_string).unwrap_or_default();
     match kind {
-        ProblemType::Internal | ProblemType::Damaged => error!(error = %failed, cause, "a stack failed"),
+        ProblemType::Internal | ProblemType::Damaged | ProblemType::StoreUnusable => {
+            error!(error = %failed, cause, "a stack failed")
+        }
         ProblemType::Unavailable => warn!(error = %failed, cause, "the store did not do it"),
         _ => {}
     }

@@ -130,7 +130,10 @@ async fn info(stack: &Stack, version: StackVersion) -> Result<UpdateInfo, Proble
         if let Some(stored) = stored {
             config = decode(stored.get().as_bytes()).map_err(|error| {
                 tracing::error!(error = %error, "the configuration of an update cannot be read");
-                Problem::new(ProblemType::Damaged, "what is stored is damaged; the log of the server says what")
+                Problem::new(
+                    ProblemType::Damaged,
+                    "what is stored is damaged; the log of the server says what",
+                )
             })?;
         }
     }

@@ -40,7 +40,26 @@ pub(super) async fn list(client: &Client, query: Option<&str>) -> Result<Respons
     let page = client.app.stacks().list(&filter).await.map_err(|error| problem(&error))?;
     let visible = page.stacks.iter().filter(|stack| client.may(Role::Read, &stack.path));
     let continuation_token = page.next.as_ref().map(|next| next.as_str().to_owned());
-    json(&StackList { stacks: visible.map(summary).collect(), continuation_token })
+    let mut stacks: Vec<StackSummary> = visible.map(summary).collect();
+    for (path, reason) in page.damaged.iter().filter(|(path, _)| client.may(Role::Read, path)) {
+        tracing::error!(stack = %path, reason, "a stack is damaged; see `groundstate store check`");
+        // The protocol has no word for it: a client sees that it is there, and is told more when it asks for it.
+        stacks.push(named(path));
+    }
+    json(&StackList { stacks, continuation_token })
+}
+
+/// A stack of which nothing but its name is known.
+fn named(path: &StackPath) -> StackSummary {
+    StackSummary {
+        id: String::new(),
+        org_name: path.owner().to_owned(),
+        project_name: path.project().to_owned(),
+        stack_name: path.stack().to_owned(),
+        last_update: None,
+        resource_count: None,
+        links: StackLinks::default(),
+    }
 }
 
 fn summary(stack: &ListedStack) -> StackSummary {
@@ -67,7 +86,14 @@ pub(super) async fn project(client: &Client, path: &ProjectPath) -> Result<Respo
     loop {
         let filter = StackFilter::default().owner(owner).project(project).page(page).limit(PAGE);
         let found = stacks.list(&filter).await.map_err(|error| problem(&error))?;
-        if found.stacks.iter().any(|stack| client.may(Role::Read, &stack.path)) {
+        let damaged = found.damaged.iter().map(|(path, _)| path);
+        if found
+            .stacks
+            .iter()
+            .map(|stack| &stack.path)
+            .chain(damaged)
+            .any(|path| client.may(Role::Read, path))
+        {
             return Ok(typed(Body::empty()));
         }
         page = found.next;

@@ -48,7 +48,8 @@ async fn check_names_every_damage() {
     bench.damage(&parts[4]).await;
     bench.damage(&records[2]).await;
     remove(&bench, &records[3]).await;
-    let mut problems: Vec<String> = findings(&bench, true).await.into_iter().map(|found| found.problem).collect();
+    let mut problems: Vec<String> =
+        findings(&bench, true).await.into_iter().map(|found| found.problem).collect();
     problems.sort();
     let [part, damaged, record, missing] = &problems[..] else { panic!("{problems:?}") };
     assert_eq!(part, "version 1: part 1 is missing");
@@ -56,7 +57,10 @@ async fn check_names_every_damage() {
     assert!(record.starts_with("version 3: its record is damaged"), "{record}");
     assert_eq!(missing, "version 4: its record is missing");
     let quick: Vec<_> = findings(&bench, false).await;
-    assert!(quick.iter().any(|found| found.problem.starts_with("version 1: its parts have 3 bytes")), "{quick:?}");
+    assert!(
+        quick.iter().any(|found| found.problem.starts_with("version 1: its parts have 3 bytes")),
+        "{quick:?}"
+    );
 
     bench.damage(HEAD).await;
     let [finding] = &findings(&bench, true).await[..] else { panic!("one finding") };
@@ -69,7 +73,9 @@ async fn head_is_made_anew_with_all_versions_and_a_larger_token() {
         let bench = bench_with(Settings::default().with_inline_limit(0).with_part_size(1));
         let document = bench.document("prod");
         for content in ["ab", "cd", "ef"] {
-            let LockOutcome::Locked(lock) = document.lock(&NewLock::new("L")).await.unwrap() else { panic!("free") };
+            let LockOutcome::Locked(lock) = document.lock(&NewLock::new("L")).await.unwrap() else {
+                panic!("free")
+            };
             assert!(lock.token < 9);
             written(&document, content, &WriteOptions::default().lock("L")).await;
             document.unlock("L").await.unwrap();
@@ -85,7 +91,9 @@ async fn head_is_made_anew_with_all_versions_and_a_larger_token() {
         let rebuilt = document.rebuild(None).await.unwrap();
         assert_eq!(text(&document).await.unwrap(), "ef");
         assert_eq!(findings(&bench, true).await, []);
-        let LockOutcome::Locked(lock) = document.lock(&NewLock::new("L")).await.unwrap() else { panic!("free") };
+        let LockOutcome::Locked(lock) = document.lock(&NewLock::new("L")).await.unwrap() else {
+            panic!("free")
+        };
         assert!(lock.token > 9);
         if let Some(copy) = rebuilt.copy {
             let blob = bench.blobs.get(&Key::parse(&copy).unwrap(), &GetOptions::default()).await.unwrap();
@@ -124,7 +132,8 @@ async fn two_last_records_are_told_apart_by_their_id_only() {
     write(&document, "1").await;
     write(&document, "2").await;
     let records = keys(&bench, "data/prod!/versions/000000000002").await;
-    let blob = bench.blobs.get(&Key::parse(&records[0]).unwrap(), &GetOptions::default()).await.unwrap().unwrap();
+    let blob =
+        bench.blobs.get(&Key::parse(&records[0]).unwrap(), &GetOptions::default()).await.unwrap().unwrap();
     let id = document.head().await.unwrap().last().unwrap().id.clone();
     let other = records[0].replace(id.as_str(), "19ca9450a0000000000ffff");
     bench.blobs.put(&Key::parse(&other).unwrap(), blob.bytes, &PutOptions::default()).await.unwrap();

@@ -91,7 +91,10 @@ pub(super) const EXAMPLES: &[Examples] = &[
         "store check",
         [
             example("Check a store with all of its contents", "groundstate store check --store states"),
-            example("Check it without the contents of versions", "groundstate store check --quick --store states"),
+            example(
+                "Check it without the contents of versions",
+                "groundstate store check --quick --store states",
+            ),
         ],
     ),
     (

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use groundstate_blobs::BlobStore;
 use groundstate_server::config::Config;
 use groundstate_server::edge::{
-    Ended, Measured, Metrics, OpenedStore, Opening, Server, Service, ServiceError, StartError, key_note, notify,
+    Ended, Measured, Metrics, OpenedStore, Opening, Server, Service, ServiceError, StartError, key_note,
+    notify,
 };
 use tokio::runtime::Builder;
 
