@@ -165,7 +165,8 @@ async fn a_store_that_is_down_or_denies_is_told_apart() {
     }
     blobs.fail_at(usize::MAX, Fault::Down);
     blobs.deny(&["get"]);
-    let answer = client.get(URL).await.is(500);
+    let answer = client.get(URL).await.is(503);
+    assert_eq!(answer.problem(), "store-unusable");
     assert!(!answer.text().contains("memory"), "the answer names no place: {}", answer.text());
     blobs.deny(&[]);
     assert_eq!(client.get(URL).await.is(200).body, state(1));
