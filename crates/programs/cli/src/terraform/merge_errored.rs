@@ -1,12 +1,13 @@
 //! `groundstate merge-errored`: what an apply could not store, into the stored state.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use groundstate_state_edit::{MergeBase, MergeError, merge_errored};
 use groundstate_statefile::{DecodeOptions, File, decode};
 use groundstate_statemgr::HistoryEntry;
 
 use super::replace::{Replacement, replace};
+use super::undo::kept;
 use crate::args::MergeErroredArgs;
 use crate::input::encryption;
 use crate::input::history::StateHistory;
@@ -59,10 +60,9 @@ const MAX_SNAPSHOTS: usize = 50;
 /// States that both sides may come from: backups of the stored state, files beside it, and what the place has kept. One that
 /// cannot be read is none that could help.
 fn bases(found: &StateLocation, errored: &File) -> Result<Vec<File>> {
-    let mut paths: Vec<PathBuf> =
-        Generations::of(found).list()?.into_iter().map(|backup| backup.path).collect();
-    paths.extend(backups(&found.with_suffix("")));
-    let mut known: Vec<File> = paths.iter().filter_map(|path| file(path).ok()).collect();
+    let own = Generations::of(found).list()?;
+    let mut known: Vec<File> = own.iter().filter_map(|backup| kept(&backup.path, found).ok()).collect();
+    known.extend(backups(&found.with_suffix("")).iter().filter_map(|path| file(path).ok()));
     let has_history = found.remote().is_some();
     let Some(history) = has_history.then(|| StateHistory::of_located(found.located()).ok()).flatten() else {
         return Ok(known);

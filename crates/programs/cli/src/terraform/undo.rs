@@ -1,15 +1,19 @@
 //! `groundstate undo`: the state before the last change, under a serial higher than all before it.
 
+use std::path::Path;
+
 use groundstate_statefile::{DecodeOptions, File, decode};
 use groundstate_statemgr::{Manager, Migrator, PersistentMeta, Persister, Refresher};
 
 use super::replace::{Planned, Replacement, Stored, planned, replace, report, write};
 use crate::args::UndoArgs;
 use crate::input::encryption;
+use crate::input::family::is_packed;
 use crate::input::history::StateHistory;
 use crate::input::location::StateLocation;
 use crate::input::state::State;
 use crate::input::terraform::{self, load};
+use crate::input::{packed, paths};
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::session::back::{Backup, Joint, joint, snapshot, warn_of_partner};
 use crate::session::backup::{Restored, keeps_history};
@@ -39,7 +43,7 @@ pub(crate) fn run(args: &UndoArgs, found: StateLocation) -> Result {
 }
 
 fn one(args: &UndoArgs, found: StateLocation, backup: &Backup) -> Result {
-    let Restorable { file, name } = Restorable::read(backup)?;
+    let Restorable { file, name } = Restorable::read(backup, &found)?;
     let how = Replacement { source: &backup.path, restored: backup.restored.clone(), ..how(args) };
     replace(found, &how, |stored| newer(file, stored, args, &name))
 }
@@ -49,7 +53,7 @@ fn how(args: &UndoArgs) -> Replacement<'_> {
         args: &args.change,
         yes: args.consent.yes,
         operation: OPERATION,
-        source: std::path::Path::new(""),
+        source: Path::new(""),
         restored: None,
         force: args.force,
         over_encrypted: args.over_encrypted,
@@ -65,10 +69,34 @@ struct Restorable {
 }
 
 impl Restorable {
-    fn read(backup: &Backup) -> Result<Self> {
+    fn read(backup: &Backup, found: &StateLocation) -> Result<Self> {
+        if backup.number().is_some() {
+            let name = backup.path.display().to_string();
+            return Ok(Self { file: kept(&backup.path, found)?, name });
+        }
         let source = State::beside(&backup.path)?.terraform()?;
         Ok(Self { file: load(&source)?.file, name: source.name.clone() })
     }
+}
+
+/// Reads a backup, which is compressed and encrypted as the state is that it belongs to.
+pub(super) fn kept(path: &Path, found: &StateLocation) -> Result<File> {
+    let name = path.display().to_string();
+    let bytes = paths::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+    let bytes = match is_packed(&bytes) {
+        true => packed::unpack(&bytes).map_err(|error| Failure::unreadable(path, &error))?,
+        false => bytes,
+    };
+    decoded(&name, bytes, found)
+}
+
+/// Decodes an earlier content of a state.
+fn decoded(name: &str, bytes: Vec<u8>, found: &StateLocation) -> Result<File> {
+    let bytes = match encryption::is_envelope(&bytes) {
+        true => encryption::decrypted(name, &bytes, encryption::of_located(found.located())?.as_ref())?,
+        false => bytes,
+    };
+    decode(&bytes, &DecodeOptions::default()).map_err(|error| terraform::failure(&error, name, &bytes))
 }
 
 /// The backup as the successor of what is stored.
@@ -97,13 +125,7 @@ fn from_history(args: &UndoArgs, found: StateLocation) -> Result {
         warn_of_partner(&found)?;
     }
     let name = format!("{} at {}", history.name, entry.id);
-    let bytes = history.read(&entry.id)?;
-    let bytes = match encryption::is_envelope(&bytes) {
-        true => encryption::decrypted(&name, &bytes, encryption::of_located(found.located())?.as_ref())?,
-        false => bytes,
-    };
-    let mut file = decode(&bytes, &DecodeOptions::default())
-        .map_err(|error| terraform::failure(&error, &name, &bytes))?;
+    let mut file = decoded(&name, history.read(&entry.id)?, &found)?;
     // A serial that was seen once must not come again.
     let highest = history.list()?.iter().filter_map(|entry| entry.serial).max().unwrap_or_default();
     file.serial = file.serial.max(highest);
@@ -113,8 +135,9 @@ fn from_history(args: &UndoArgs, found: StateLocation) -> Result {
 
 /// Takes a move back in both states: each goes back to its backup, or neither does.
 fn both(args: &UndoArgs, found: StateLocation, backup: &Backup, other: Joint) -> Result {
-    let own = Restorable::read(backup)?;
-    let others = other.backup.as_ref().map(Restorable::read).transpose()?;
+    let own = Restorable::read(backup, &found)?;
+    let others = other.backup.as_ref();
+    let others = others.map(|backup| Restorable::read(backup, &other.found)).transpose()?;
     let restored = other.backup.as_ref().and_then(|backup| backup.restored.clone());
     let sides = [(found, backup.restored.clone()), (other.found, restored)];
     let [one, two] = both_sides(sides, &args.change, OPERATION)?;
