@@ -83,8 +83,9 @@ pub use property::{
 };
 pub use raw::RawDeployment;
 pub use secrets::{
-    SealedReferences, SecretsError, forget_ciphertexts, open_snapshot, rewrite_sealed_references,
-    seal_snapshot, sealed_values, secrets_providers, stack_outputs,
+    ReadableSecrets, SealedReferences, SecretsError, forget_ciphertexts, open_snapshot, readable_secrets,
+    readable_values, rewrite_sealed_references, seal_snapshot, sealed_values, secrets_providers,
+    stack_outputs,
 };
 
 /// The models of stacks.

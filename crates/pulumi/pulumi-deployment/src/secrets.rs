@@ -13,8 +13,8 @@ use groundstate_pulumi_snapshot::{
 };
 
 use crate::property::{
-    PropertyError, SECRET, SecretText, decode_map, decode_value, forget, open_secrets, rewrite_sealed,
-    seal_secrets, sealed_secrets, unsealed_secrets,
+    CiphertextCheck, PropertyError, SECRET, SecretText, decode_map, decode_value, forget, open_secrets,
+    rewrite_sealed, salvage_map, salvage_value, seal_secrets, sealed_secrets, unsealed_secrets,
 };
 
 /// Why the secrets of a snapshot cannot be opened or sealed. Nothing has been changed then.
@@ -122,6 +122,68 @@ pub struct SealedReferences {
 /// cannot be read, they count as one.
 pub fn sealed_values(resource: &Resource) -> usize {
     values(resource).map_or(1, |values| sealed_secrets(&values).len())
+}
+
+/// Number of secrets of a resource that stand in the state without encryption, by member.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadableSecrets {
+    /// Those of the inputs.
+    pub inputs: usize,
+    /// Those of the outputs.
+    pub outputs: usize,
+    /// Those of the replacement trigger.
+    pub trigger: usize,
+}
+
+impl ReadableSecrets {
+    /// Returns the number of secrets in all members.
+    pub fn total(self) -> usize {
+        self.inputs + self.outputs + self.trigger
+    }
+}
+
+/// Counts the secrets of a resource that have no ciphertext. Where values cannot be read, it counts those in the values that can.
+pub fn readable_secrets(resource: &Resource) -> ReadableSecrets {
+    let trigger = match &resource.replacement_trigger {
+        Some(StoredValue::Raw(raw)) => readable_in(raw, |raw| match decode_value(raw) {
+            Ok(value) => Some(readable(&value)),
+            Err(_) => salvage_value(raw, CiphertextCheck::Unchecked).ok()?.value.as_ref().map(readable),
+        }),
+        Some(StoredValue::Value(value)) => readable(value),
+        _ => 0,
+    };
+    let [inputs, outputs] = [&resource.inputs, &resource.outputs].map(|properties| match properties {
+        Properties::Raw(raw) => readable_in(raw, |raw| match decode_map(raw) {
+            Ok(map) => Some(map.values().map(readable).sum()),
+            Err(_) => {
+                let left = salvage_map(raw, CiphertextCheck::Unchecked).ok()?.value;
+                Some(left.values().map(readable).sum())
+            }
+        }),
+        Properties::Map(map) => map.values().map(readable).sum(),
+        Properties::Absent => 0,
+    });
+    ReadableSecrets { inputs, outputs, trigger }
+}
+
+/// Returns the number of secrets of a snapshot that have no ciphertext, those of pending operations too.
+pub fn readable_values(snapshot: &Snapshot) -> usize {
+    let pending = snapshot.pending_operations.iter().map(|operation| &operation.resource);
+    snapshot.resources.iter().chain(pending).map(|resource| readable_secrets(resource).total()).sum()
+}
+
+/// Counts in a text that has secrets. A text that cannot be read at all counts as one secret.
+fn readable_in(raw: &RawJson, count: impl FnOnce(&RawJson) -> Option<usize>) -> usize {
+    let text = raw.as_str().as_bytes();
+    if has_secret(raw) && (memchr::memmem::find(text, b"plaintext").is_some() || hides_letters(text)) {
+        return count(raw).unwrap_or(1);
+    }
+    0
+}
+
+fn readable(value: &PropertyValue) -> usize {
+    let own = matches!(value, PropertyValue::Secret(secret) if secret.value().is_some() && secret.ciphertext().is_none());
+    usize::from(own) + value.children().map(readable).sum::<usize>()
 }
 
 /// Changes the names in references to resources that stand inside of encrypted secrets, those of pending operations too.
@@ -301,7 +363,17 @@ fn values(resource: &Resource) -> Result<PropertyMap, PropertyError> {
 }
 
 fn has_secret(raw: &RawJson) -> bool {
-    memchr::memmem::find(raw.as_str().as_bytes(), SECRET.as_bytes()).is_some()
+    let text = raw.as_str().as_bytes();
+    memchr::memmem::find(text, SECRET.as_bytes()).is_some() || hides_letters(text)
+}
+
+/// Returns `true` if a letter or a digit is escaped, so that a signature may be written in other bytes. Pulumi escapes neither.
+fn hides_letters(text: &[u8]) -> bool {
+    memchr::memmem::find_iter(text, b"\\u00").any(|at| match text.get(at + 4..at + 6) {
+        Some([b'3', digit]) => digit.is_ascii_digit(),
+        Some([b'6' | b'7', _]) => true,
+        _ => false,
+    })
 }
 
 fn put_back(snapshot: &mut Snapshot, all: Vec<Decoded>) {

@@ -38,6 +38,7 @@
 //! - `serde`: [`Finding`]s, for other programs and stores.
 
 mod edit;
+mod gate;
 mod normalize;
 mod pending;
 mod prune;
@@ -56,6 +57,7 @@ pub use edit::{
     NotFound, RenameError, RenameStack, RenameStackError, Renamed, StackRenamed, closest, delete, delete_all,
     find, move_again, move_resources, rename, rename_stack, set_flag, set_flag_everywhere,
 };
+pub use gate::{Accepted, GateError, pass_gate};
 pub use normalize::{NormalizeError, normalize};
 pub use pending::{PendingError, PendingRule, clear_pending, resolve_pending};
 pub use prune::{Pruned, prune};

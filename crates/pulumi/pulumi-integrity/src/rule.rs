@@ -129,6 +129,9 @@ rules! {
     /// Values that nest deeper than the check goes.
     ValuesTooDeep = 636, Warning, "values that nest too deep to be checked",
         "look at the value: nothing that deep comes from a provider";
+    /// Secrets that stand in the state without encryption.
+    SecretReadable = 637, Warning, "readable secret",
+        "with the key of the stack at hand, `groundstate pull` and then `groundstate push` of that file encrypt what is readable";
     /// Aliases that each write should remove.
     AliasesLeft = 640, Info, "aliases in a stored snapshot",
         "nothing has to be done; the next write rewrites the references and removes them";
@@ -183,6 +186,15 @@ impl Rule {
     /// Whether it is about values or the secrets provider, which Pulumi reads before it looks at anything else.
     pub fn is_of_values(self) -> bool {
         (650..=662).contains(&(self as u16))
+    }
+
+    /// Returns `true` if Pulumi cannot load a snapshot with it, so that `pulumi stack import --force` refuses the snapshot as well.
+    pub fn is_of_loading(self) -> bool {
+        let is_of_resource = matches!(
+            self,
+            Self::UrnMissing | Self::TypeMissing | Self::IdOnComponent | Self::PendingUnreadable
+        );
+        is_of_resource || self.is_of_values()
     }
 
     /// Whether it is about what must stand before a resource, or about resources that share a name: what an order of

@@ -2,8 +2,8 @@
 
 use groundstate_common::with_causes;
 use groundstate_pulumi_deployment::{
-    CiphertextCheck, PropertyError, PropertyErrorKind as Wrong, Salvaged, salvage_map, salvage_value,
-    secrets_providers,
+    CiphertextCheck, PropertyError, PropertyErrorKind as Wrong, ReadableSecrets, Salvaged, readable_secrets,
+    salvage_map, salvage_value, secrets_providers,
 };
 use groundstate_pulumi_secrets::{ProviderError, inspect_provider};
 use groundstate_pulumi_snapshot::{
@@ -142,11 +142,13 @@ impl Checker<'_> {
         self.each(|checker, index, resource| {
             let of = |finding: Finding| Finding { resource: Some(index), ..finding };
             checker.values(resource, &format!("resources[{index}]"), of);
+            checker.readable(resource, &format!("resources[{index}]"), of);
             checker.required(index, resource);
         });
         for (index, operation) in snapshot.pending_operations.iter().enumerate() {
             let of = |finding: Finding| Finding { pending: Some(index), ..finding };
             self.values(&operation.resource, &format!("pending_operations[{index}].resource"), of);
+            self.readable(&operation.resource, &format!("pending_operations[{index}].resource"), of);
             self.unloadable_operation(index, operation);
         }
         std::mem::take(&mut self.late).into_iter().for_each(|finding| self.push(finding));
@@ -203,6 +205,22 @@ impl Checker<'_> {
                     let finding = Finding::new(rule, message, format!("{at}.{}", values.name()));
                     self.push(of(Finding { urn: named(&resource.urn), ..finding }));
                 }
+            }
+        }
+    }
+}
+
+impl Checker<'_> {
+    /// Secrets without encryption.
+    fn readable(&mut self, resource: &Resource, at: &str, of: impl Fn(Finding) -> Finding) {
+        let ReadableSecrets { inputs, outputs, trigger } = readable_secrets(resource);
+        for (values, number) in Values::ALL.into_iter().zip([inputs, outputs, trigger]) {
+            if number > 0 {
+                let (member, what) =
+                    (values.name(), if number == 1 { "secret stands" } else { "secrets stand" });
+                let message = format!("{number} {what} unencrypted in its {member}");
+                let finding = Finding::new(Rule::SecretReadable, message, format!("{at}.{member}"));
+                self.push(of(Finding { urn: named(&resource.urn), ..finding }));
             }
         }
     }
