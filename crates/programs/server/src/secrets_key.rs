@@ -2,25 +2,28 @@
 
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groundstate_blobs::Context;
-use groundstate_common::{Entropy, OsEntropy, hex};
+use groundstate_common::{Entropy, OsEntropy, hex, one_line};
 use groundstate_durable::{Draft, Links, Taken, parent, small_text};
 use groundstate_key_services::KeyContext;
 use groundstate_pulumi_backends::{CloudSecrets, KeyUrl, KeyUrlError};
 use groundstate_pulumi_service::BoxError;
 use groundstate_pulumi_service::pulumi_secrets::Key;
 use groundstate_pulumi_service::pulumi_secrets::cloud::CloudState;
-use groundstate_pulumi_service::{LocalKey, ServiceKey};
+use groundstate_pulumi_service::{LocalKey, ServiceKey, Stacks};
 use thiserror::Error;
 use zeroize::Zeroizing;
 
 use crate::config::{Config, StorePlace};
 
+/// Prefix of the names of keys in files.
+const LOCAL: &str = "local:";
 /// The file in the directory of the states, where no other is given.
 const FILE: &str = "secrets.key";
 /// No file with a key is longer.
@@ -47,6 +50,18 @@ pub enum SecretsKeyError {
     /// The URL of the key cannot be used.
     #[error("`pulumi.secrets_key` cannot be used")]
     Url(#[from] KeyUrlError),
+    /// The keys of stacks are wrapped by another key than that of the file.
+    #[error(
+        "the secrets of the stacks in this store are under the key {stored}, and the file has another one; restore the file, \
+         or give that key up with `pulumi.lost_secrets_keys`"
+    )]
+    Other {
+        /// Name of the key in the store.
+        stored: String,
+    },
+    /// The store does not say which keys have wrapped those of stacks.
+    #[error("cannot read which key the secrets of stacks are under")]
+    Store(#[source] Box<groundstate_pulumi_service::Error>),
     /// There is no random generator.
     #[error("cannot make a key")]
     Entropy(#[from] groundstate_common::EntropyError),
@@ -56,14 +71,34 @@ pub enum SecretsKeyError {
 #[derive(Debug)]
 struct ServiceKeys {
     cloud: Option<CloudKey>,
-    local: Option<LocalKey>,
+    local: OnceLock<LocalKey>,
+    /// File that is made with a new key when the first stack needs one. Not before: the store then knows whether there was a key.
+    file: Option<PathBuf>,
+    /// Names of keys that the operator has given up.
+    lost: BTreeSet<String>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl ServiceKeys {
+    /// Returns the key of the file, which another process may have made meanwhile.
+    fn local(&self) -> Result<Option<&LocalKey>, SecretsKeyError> {
+        if let (None, Some(path)) = (self.local.get(), &self.file)
+            && let Some(key) = read(path)?
+        {
+            return Ok(Some(self.keep(&key)));
+        }
+        Ok(self.local.get())
+    }
+
+    fn keep(&self, key: &Key) -> &LocalKey {
+        self.local.get_or_init(|| LocalKey::new(key, Arc::clone(&self.entropy)))
+    }
 }
 
 /// A key of a key service.
 struct CloudKey {
     url: String,
     secrets: CloudSecrets,
-    entropy: Arc<dyn Entropy>,
 }
 
 impl std::fmt::Debug for CloudKey {
@@ -85,32 +120,33 @@ impl CloudKey {
         // The URL is the operator's, and no variable of the CLI overrides it.
         let variable = |name: &str| std::env::var(name).ok().filter(|_| !name.starts_with("PULUMI_"));
         let secrets = CloudSecrets::new(keys, variable).trusting(|_| true);
-        Ok(Self { url: url.to_owned(), secrets, entropy: Arc::clone(entropy) })
+        Ok(Self { url: url.to_owned(), secrets })
     }
 }
 
 #[async_trait]
 impl ServiceKey for ServiceKeys {
     fn name(&self) -> String {
-        match (&self.cloud, &self.local) {
-            (Some(cloud), _) => cloud.url.clone(),
-            (None, local) => local.as_ref().map(ServiceKey::name).unwrap_or_default(),
+        match &self.cloud {
+            Some(cloud) => cloud.url.clone(),
+            None => self.local.get().map(ServiceKey::name).unwrap_or_default(),
         }
     }
 
     async fn generate(&self) -> Result<(Key, Vec<u8>), BoxError> {
-        match (&self.cloud, &self.local) {
-            (Some(cloud), _) => {
+        match (&self.cloud, self.local()?, &self.file) {
+            (Some(cloud), _, _) => {
                 let (state, _, _) = cloud.secrets.create(&cloud.url).await?;
                 Ok((cloud.secrets.data_key(&state).await?, state.encrypted_key().to_vec()))
             }
-            (None, Some(local)) => local.generate().await,
-            (None, None) => Err("the server has no key".into()),
+            (None, Some(local), _) => local.generate().await,
+            (None, None, Some(path)) => self.keep(&make(path, &*self.entropy)?).generate().await,
+            (None, None, None) => Err("the server has no key".into()),
         }
     }
 
     async fn unwrap(&self, name: &str, wrapped: &[u8]) -> Result<Key, BoxError> {
-        match (&self.cloud, &self.local) {
+        match (&self.cloud, self.local()?) {
             (_, Some(local)) if name == local.name() => local.unwrap(name, wrapped).await,
             // The name is the URL by which this server, or one before it, has wrapped.
             (Some(cloud), _) if KeyUrl::parse(name).is_ok() => {
@@ -120,12 +156,13 @@ impl ServiceKey for ServiceKeys {
         }
     }
 
+    fn opens(&self, name: &str) -> bool {
+        let is_local = self.local().ok().flatten().is_some_and(|local| local.name() == name);
+        is_local || self.lost.contains(name) || (self.cloud.is_some() && KeyUrl::parse(name).is_ok())
+    }
+
     fn entropy(&self) -> &dyn Entropy {
-        match (&self.cloud, &self.local) {
-            (None, Some(local)) => local.entropy(),
-            (Some(cloud), _) => &*cloud.entropy,
-            (None, None) => &OsEntropy,
-        }
+        &*self.entropy
     }
 }
 
@@ -137,36 +174,77 @@ pub(crate) fn secrets_key(
 ) -> Result<Option<Arc<dyn ServiceKey>>, SecretsKeyError> {
     let entropy: Arc<dyn Entropy> = Arc::new(OsEntropy);
     let cloud = config.secrets_key.as_deref().map(|url| CloudKey::new(url, context, &entropy)).transpose()?;
-    let local =
-        local_key(config, cloud.is_some(), &entropy)?.map(|key| LocalKey::new(&key, Arc::clone(&entropy)));
-    if cloud.is_none() && local.is_none() {
-        return Ok(None);
-    }
-    Ok(Some(Arc::new(ServiceKeys { cloud, local })))
-}
-
-fn local_key(
-    config: &Config,
-    has_other: bool,
-    entropy: &Arc<dyn Entropy>,
-) -> Result<Option<Key>, SecretsKeyError> {
-    let key = match (&config.secrets_key_file, &config.store) {
-        (Some(path), _) => read(path)?.ok_or_else(|| SecretsKeyError::File {
-            path: path.clone(),
-            source: ErrorKind::NotFound.into(),
-        })?,
+    let (mut file, local) = match (&config.secrets_key_file, &config.store) {
+        (Some(path), _) => {
+            let missing =
+                || SecretsKeyError::File { path: path.clone(), source: ErrorKind::NotFound.into() };
+            (None, Some(read(path)?.ok_or_else(missing)?))
+        }
         (None, StorePlace::Directory(folder)) => {
             let path = folder.join(FILE);
-            match read(&path)? {
-                Some(key) => key,
-                None if has_other => return Ok(None),
-                None => make(&path, &**entropy)?,
-            }
+            let key = read(&path)?;
+            (Some(path), key)
         }
-        (None, StorePlace::Memory) if !has_other => Key::generate(&**entropy)?,
-        _ => return Ok(None),
+        (None, StorePlace::Memory) if cloud.is_none() => (None, Some(Key::generate(&*entropy)?)),
+        _ => (None, None),
     };
-    Ok(Some(key))
+    if cloud.is_some() && local.is_none() {
+        file = None;
+    }
+    if cloud.is_none() && local.is_none() && file.is_none() {
+        return Ok(None);
+    }
+    let lost = config.lost_secrets_keys.iter().cloned().collect();
+    let keys = ServiceKeys { cloud, local: OnceLock::new(), file, lost, entropy };
+    if let Some(key) = local {
+        keys.keep(&key);
+    }
+    Ok(Some(Arc::new(keys)))
+}
+
+/// Compares the key of a configuration with those that have wrapped keys of stacks in its store. Gives what the operator has to know.
+///
+/// # Errors
+///
+/// Returns an error if a file with another key than that of the store is given.
+pub(crate) async fn check_secrets_key(config: &Config, stacks: &Stacks) -> Result<Vec<String>, SecretsKeyError> {
+    let known = stacks.wrapping_keys().await.map_err(|error| SecretsKeyError::Store(Box::new(error)))?;
+    let key = stacks.service_key();
+    let lost: Vec<&str> = known
+        .iter()
+        .map(String::as_str)
+        .filter(|name| !key.is_some_and(|key| key.opens(name)) && !config.lost_secrets_keys.contains(*name))
+        .collect();
+    let has_file = config.secrets_key_file.is_some()
+        || matches!(&config.store, StorePlace::Directory(folder) if folder.join(FILE).exists());
+    if has_file
+        && let Some(wrapped) = lost.iter().find(|name| name.starts_with(LOCAL))
+    {
+        return Err(SecretsKeyError::Other { stored: (*wrapped).to_owned() });
+    }
+    let mut notes: Vec<String> = lost
+        .iter()
+        .map(|name| {
+            let name = one_line(name.split('?').next().unwrap_or_default());
+            let place = match (&config.store, name.starts_with(LOCAL)) {
+                (StorePlace::Directory(folder), true) => format!("restore {}", folder.join(FILE).display()),
+                (_, true) => "give its file as `pulumi.secrets_key_file`".to_owned(),
+                (_, false) => "give its URL as `pulumi.secrets_key`".to_owned(),
+            };
+            format!(
+                "the secrets of Pulumi stacks are under the key {name}, which this server lacks, so they cannot be read and no new key is made: {place}; \
+                 `pulumi.lost_secrets_keys` gives the key up"
+            )
+        })
+        .collect();
+    if key.is_none() && lost.is_empty() {
+        notes.push(
+            "there is no key for the secrets of Pulumi stacks, so stacks need a secrets provider of their own; \
+             `pulumi.secrets_key_file` or `pulumi.secrets_key` gives one"
+                .to_owned(),
+        );
+    }
+    Ok(notes)
 }
 
 fn read(path: &Path) -> Result<Option<Key>, SecretsKeyError> {

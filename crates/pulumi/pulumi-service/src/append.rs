@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
+use crate::gate;
 use crate::op::Op;
 use crate::record::{UpdateRequest, UpdateResult, VersionNote, VersionSource};
 use crate::stack::{Stack, number};
@@ -139,6 +140,14 @@ impl Stack {
         }
         let state = old.state.as_ref().map(|state| deployment::normal(OP, self.path(), state)).transpose()?;
         let counts = state.as_ref().map(|state| Counts::of(OP, self.path(), state)).transpose()?;
+        // History is kept as it was, broken states too; its secrets are not.
+        let state = match state {
+            Some(state) => {
+                let readable = gate::readable(OP, self.path(), &state)?;
+                Some(self.sealed(OP, state, readable, by).await?)
+            }
+            None => None,
+        };
         let update = self.update(&id(&old.key));
         let head = self.settled(OP).await?;
         self.current(OP, &head)?;

@@ -17,8 +17,10 @@ use zeroize::Zeroizing;
 use crate::bucket::no_service_secrets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
+use crate::path::StackPath;
 use crate::record::WrappedDataKey;
 use crate::stack::Stack;
+use crate::stacks::Stacks;
 
 /// The form of ciphertexts: this byte, the nonce, the value with its tag. The id of the stack is authenticated with them.
 const FORM: u8 = 1;
@@ -44,6 +46,9 @@ pub trait ServiceKey: fmt::Debug + Send + Sync + 'static {
     ///
     /// Why it cannot.
     async fn unwrap(&self, name: &str, wrapped: &[u8]) -> Result<Key, BoxError>;
+
+    /// Returns `true` if the key can unwrap what a key of this name has wrapped.
+    fn opens(&self, name: &str) -> bool;
 
     /// Where nonces and data keys come from.
     fn entropy(&self) -> &dyn Entropy;
@@ -87,6 +92,10 @@ impl ServiceKey for LocalKey {
         Ok(Key::new(bytes))
     }
 
+    fn opens(&self, name: &str) -> bool {
+        name == self.name
+    }
+
     fn entropy(&self) -> &dyn Entropy {
         &*self.entropy
     }
@@ -110,7 +119,7 @@ impl Stack {
     ///
     /// # Errors
     ///
-    /// `Invalid` for a stack in a bucket, `NoKey` if the service has none, `Unavailable` if its key service does not answer, `Corrupt` for a
+    /// `Invalid` for a stack in a bucket, `NoKey` if the service has none, or lacks the one that other stacks have, `Unavailable` if its key service does not answer, `Corrupt` for a
     /// damaged data key, and those of the store.
     pub async fn secrets(&self, by: &str) -> Result<StackSecrets> {
         const OP: Op = Op::Decrypt;
@@ -123,13 +132,19 @@ impl Stack {
                 "give the service a key for secrets, or use another secrets provider for the stack",
             ));
         };
-        let failed = |error: BoxError| {
-            let failure = self.error(ErrorKind::Unavailable, OP);
-            failure.because(format!("its data key cannot be unwrapped: {error}"))
-        };
         let mut stack = self.clone();
         if stack.record().key.is_none() {
+            // With a second key, the secrets of some stacks could not be read by who has the first.
+            let known = self.stacks.wrapping_keys().await?;
+            if let Some(lost) = known.iter().find(|name| !key.opens(name)) {
+                let failure = self.error(ErrorKind::NoKey, OP);
+                return Err(failure
+                    .because(format!("the keys of other stacks are wrapped by {lost}, which the service lacks, so no new key is made"))
+                    .next_step("restore that key"));
+            }
+            let failed = |error| unwrapping(self.path(), error);
             let (_, wrapped) = key.generate().await.map_err(failed)?;
+            self.stacks.note_wrapping_key(OP, &key.name(), by).await?;
             let wrapped = WrappedDataKey { by: key.name(), wrapped: STANDARD.encode(wrapped) };
             // If another node was faster, its key counts.
             let keep = move |record: &mut crate::record::StackRecord| {
@@ -139,10 +154,31 @@ impl Stack {
         }
         let damaged = || self.error(ErrorKind::Corrupt, OP).because("its data key is damaged");
         let wrapped = stack.record().key.as_ref().ok_or_else(damaged)?;
+        self.stacks.unwrapped(self.path(), self.id(), wrapped).await
+    }
+}
+
+fn unwrapping(path: &StackPath, error: BoxError) -> Error {
+    let failure = Error::new(ErrorKind::Unavailable, Op::Decrypt, path);
+    failure.because(format!("its data key cannot be unwrapped: {error}"))
+}
+
+impl Stacks {
+    /// Returns what encrypts and decrypts by the data key of a stack.
+    pub(crate) async fn unwrapped(
+        &self,
+        path: &StackPath,
+        id: &str,
+        wrapped: &WrappedDataKey,
+    ) -> Result<StackSecrets> {
+        const OP: Op = Op::Decrypt;
+        let none = || Error::new(ErrorKind::NoKey, OP, path);
+        let key = self.key().ok_or_else(none)?;
+        let damaged = || Error::new(ErrorKind::Corrupt, OP, path).because("its data key is damaged");
         let bytes = STANDARD.decode(&wrapped.wrapped).map_err(|error| damaged().with_source(error))?;
-        let data = key.unwrap(&wrapped.by, &bytes).await.map_err(failed)?;
+        let data = key.unwrap(&wrapped.by, &bytes).await.map_err(|error| unwrapping(path, error))?;
         let cipher = Aes256Gcm::new(data.expose().into());
-        Ok(StackSecrets { cipher, stack: self.id().to_owned(), key: Arc::clone(key) })
+        Ok(StackSecrets { cipher, stack: id.to_owned(), key: Arc::clone(key) })
     }
 }
 

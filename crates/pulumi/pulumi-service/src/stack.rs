@@ -10,6 +10,7 @@ use groundstate_versioned::{Document, Expect, Head, Lock, Step, Version};
 use crate::bucket::{Export, StackBucket};
 use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
+use crate::gate;
 use crate::op::Op;
 use crate::path::StackPath;
 use crate::record::{Holder, Running, StackRecord, UpdateRequest, UpdateResult, VersionNote};
@@ -343,9 +344,11 @@ impl Stack {
         const OP: Op = Op::Import;
         let state = deployment::normal(OP, self.path(), state)?;
         let counts = Counts::of(OP, self.path(), &state)?;
+        let readable = gate::check(OP, self.path(), &state)?;
         if self.bucket().is_some() {
             return self.import_into_bucket(&state, expected, by).await;
         }
+        let state = self.sealed(OP, state, readable, by).await?;
         self.settled(OP).await?;
         let update = self.stacks.new_id(OP, self.path())?;
         let now = self.stacks.now();
@@ -425,7 +428,7 @@ impl Stack {
         Err(self.error(ErrorKind::Unavailable, op).because("other clients change it all the time"))
     }
 
-    /// Removes the stack. Its history stays in the store, and its name is free.
+    /// Removes the stack. Its history stays in the store, its name is free, and its key still opens secrets of states that name it.
     ///
     /// # Errors
     ///
@@ -437,6 +440,10 @@ impl Stack {
             Some(bucket) => Some(self.remove_from_bucket(OP, bucket, force, by).await?),
             None => None,
         };
+        // States of other stacks may name the key of this one. Should the removal fail, its key is there twice.
+        if let Some(known) = self.stacks.by_id(OP, &self.id).await? {
+            self.stacks.retire(OP, &self.id, &known.record, by).await?;
+        }
         let decide = |head: &Head| {
             let delete = Step::delete(groundstate_versioned::VersionOptions::default().by(by));
             if edit.as_ref().is_some_and(|edit| head.lock_of(edit).is_some()) {

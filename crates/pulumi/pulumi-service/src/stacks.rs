@@ -15,6 +15,7 @@ use groundstate_versioned::{Document, Documents, Expect, ListFilter, Name, Write
 use crate::bucket::StackBucket;
 use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
+use crate::gate;
 use crate::keys::ServiceKey;
 use crate::lease::LeaseToken;
 use crate::live::Live;
@@ -30,7 +31,7 @@ pub(crate) const UPDATES: &str = "pulumi/updates/";
 /// What the names of the documents of stacks begin with.
 const STACKS: &str = "pulumi/stacks/";
 /// What the names of the documents begin with that have what is kept of stacks beside their versions.
-const RECORDS: &str = "pulumi/records/";
+pub(crate) const RECORDS: &str = "pulumi/records/";
 /// How often a change is tried that others are faster with.
 const ATTEMPTS: usize = 8;
 
@@ -166,6 +167,11 @@ impl Stacks {
         self.0.context.clock.now()
     }
 
+    /// What wraps the data keys of stacks.
+    pub fn service_key(&self) -> Option<&dyn ServiceKey> {
+        self.key().map(|key| &**key)
+    }
+
     pub(crate) fn key(&self) -> Option<&Arc<dyn ServiceKey>> {
         self.0.key.as_ref()
     }
@@ -199,7 +205,7 @@ impl Stacks {
         self.0.documents.document(&name.unwrap_or_else(|_| no_stack()))
     }
 
-    fn name(&self, path: &StackPath) -> Document {
+    pub(crate) fn name(&self, path: &StackPath) -> Document {
         self.0.documents.document(&path.document())
     }
 
@@ -293,7 +299,16 @@ impl Stacks {
             return Err(exists());
         }
         let state = match &new.state {
-            Some(state) => deployment::normal(OP, path, state)?,
+            Some(state) => {
+                let state = deployment::normal(OP, path, state)?;
+                if gate::check(OP, path, &state)? != gate::Readable::None {
+                    // The stack has no key before it is there.
+                    let failure = Error::new(ErrorKind::Invalid, OP, path);
+                    let failure = failure.because("secrets of the state stand readable (GS0637)");
+                    return Err(failure.next_step("create the stack without a state, then import the state"));
+                }
+                state
+            }
             None => deployment::assemble(3, &[], &RawJson::from_validated(UntypedDeployment::EMPTY)),
         };
         match self.make(OP, path, by, state, StackRecord::new(path, new.tags, self.now())).await? {
@@ -341,8 +356,11 @@ impl Stacks {
                 Some((name, _)) if name.stack == id => return Ok(true),
                 Some((name, number)) => match self.by_id(op, &name.stack).await? {
                     Some(other) if other.is_called(op, path).await? => return Ok(false),
-                    // It was the name of a stack that is gone or has another name.
-                    _ => Expect::Number(number),
+                    // It was the name of a stack that is gone or has another name, and secrets may name it so.
+                    _ => {
+                        self.note_former(op, path, &name.stack, by).await?;
+                        Expect::Number(number)
+                    }
                 },
                 None => Expect::Absent,
             };

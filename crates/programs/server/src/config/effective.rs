@@ -1,5 +1,6 @@
 //! What the values of options come to: the configuration that a server runs with.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -84,6 +85,8 @@ pub struct Config {
     pub secrets_key: Option<String>,
     /// The file with the key of the secrets of Pulumi stacks.
     pub secrets_key_file: Option<PathBuf>,
+    /// Names of keys for secrets of stacks that are lost for good.
+    pub lost_secrets_keys: BTreeSet<String>,
     /// The buckets of the Pulumi CLI whose stacks are served.
     pub buckets: Vec<BucketSettings>,
     /// Addresses other than the loopback may go without TLS.
@@ -208,6 +211,7 @@ impl Config {
             metrics: metrics(&mut reader),
             secrets_key: reader.text("pulumi.secrets_key").map(|(text, _)| text),
             secrets_key_file: reader.path("pulumi.secrets_key_file").map(|(path, _)| path),
+            lost_secrets_keys: reader.list("pulumi.lost_secrets_keys", "the name of a key").0.into_iter().collect(),
             buckets: buckets(&mut reader),
             insecure_plain_http: reader.switch("insecure_plain_http"),
             insecure_no_authentication: reader.switch("insecure_no_authentication"),
@@ -487,6 +491,7 @@ impl fmt::Debug for Config {
             .field("metrics", &self.metrics)
             .field("has_secrets_key", &self.secrets_key.is_some())
             .field("secrets_key_file", &self.secrets_key_file)
+            .field("lost_secrets_keys", &self.lost_secrets_keys)
             .field("buckets", &self.buckets)
             .field("insecure_plain_http", &self.insecure_plain_http)
             .field("insecure_no_authentication", &self.insecure_no_authentication)

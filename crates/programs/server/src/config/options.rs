@@ -230,6 +230,13 @@ pub(crate) const OPTIONS: &[Spec] = &[
          Beside it, `pulumi.secrets_key_file` is only for what it has encrypted before.",
     ),
     fixed(
+        "pulumi.lost_secrets_keys",
+        Kind::List("names of keys", "local:0123456789abcdef"),
+        Some(""),
+        "Keys for the secrets of Pulumi stacks that are lost for good. Until a key that the store names is given up here, no new key \
+         is made in its place.",
+    ),
+    fixed(
         "pulumi.deltas_from",
         Kind::SizeOrOff(0, 1 << 30),
         Some("off"),

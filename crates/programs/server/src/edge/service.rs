@@ -25,7 +25,7 @@ use super::server::ServerParts;
 use crate::app::with_codes;
 use crate::auth::{Authenticator, Principal, Role, TokenError, Tokens, require};
 use crate::config::Config;
-use crate::secrets_key::{SecretsKeyError, secrets_key};
+use crate::secrets_key::{SecretsKeyError, check_secrets_key, secrets_key};
 use crate::{AUDIT_PREFIX, App, Maintenance, Parts, Problem, ProblemType, PulumiBucket, router};
 
 /// How long the last entries of the audit log are waited for.
@@ -73,6 +73,7 @@ pub struct Service {
     metrics: Metrics,
     store: Arc<dyn BlobStore>,
     context: Context,
+    app: App,
 }
 
 impl Service {
@@ -111,7 +112,7 @@ impl Service {
             tokio::join!(maintenance.run(), maintenance.settle());
         })
         .abort_handle();
-        let mut routes = router(app);
+        let mut routes = router(app.clone());
         if config.metrics.is_none() {
             let metrics = metrics.clone();
             let show = async move |principal: Extension<Principal>| metrics_for(&principal, &metrics);
@@ -125,7 +126,7 @@ impl Service {
                 .map_err(|error| ServiceError::Authentication(error.into()))?;
         let router = with_codes(require(routes, authenticator.clone(), Some(audit.clone())));
         let (metrics, context) = (metrics.clone(), context.clone());
-        Ok(Self { router, authenticator, audit, maintenance, started, limits, metrics, store, context })
+        Ok(Self { router, authenticator, audit, maintenance, started, limits, metrics, store, context, app })
     }
 
     /// Whether there is any way by which a client can say who it is.
@@ -136,6 +137,15 @@ impl Service {
     pub async fn asks_clients(&self) -> Result<bool, ServiceError> {
         let failed = |error: TokenError| ServiceError::Authentication(error.into());
         self.authenticator.is_in_use().await.map_err(failed)
+    }
+
+    /// Compares the key for secrets of stacks with those that the store names. Gives what the operator has to know.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store fails, or if the key is in a file and another one has encrypted what is stored.
+    pub async fn check_secrets_key(&self, config: &Config) -> Result<Vec<String>, ServiceError> {
+        Ok(check_secrets_key(config, self.app.stacks()).await?)
     }
 
     /// What a [`Server`](super::Server) is made of.

@@ -98,6 +98,16 @@ impl Client {
         Ok(Access { client: self.clone(), stack })
     }
 
+    /// Records that the user is about to see secrets of a stack, before it does.
+    pub(super) async fn record_first(
+        &self,
+        action: &'static str,
+        path: &StackPath,
+        reason: String,
+    ) -> Result<(), Problem> {
+        self.caller.record_first(&self.app, action, &object(path), reason).await
+    }
+
     /// Records what the user did to a stack.
     pub(super) async fn record(&self, action: &'static str, path: &StackPath, reason: String) {
         self.caller.record(&self.app, action, &object(path), reason).await;
@@ -107,12 +117,6 @@ impl Client {
 impl Access {
     pub(super) async fn record(&self, action: &'static str, reason: String) {
         self.client.record(action, self.stack.path(), reason).await;
-    }
-
-    /// Records that the user is about to see secrets, before it does.
-    pub(super) async fn record_first(&self, action: &'static str, reason: String) -> Result<(), Problem> {
-        let (client, object) = (&self.client, object(self.stack.path()));
-        client.caller.record_first(&client.app, action, &object, reason).await
     }
 
     /// Passes an error on, and records what was refused.
@@ -190,7 +194,10 @@ pub(super) fn problem(failed: &groundstate_pulumi_service::Error) -> Problem {
         }
         ErrorKind::HasResources => (ProblemType::BadRequest, ErrorBody::STILL_HAS_RESOURCES.to_owned()),
         ErrorKind::Invalid => (ProblemType::BadRequest, format!("Bad Request: {}", failed.reason())),
-        ErrorKind::NoKey => (ProblemType::BadRequest, format!("Bad Request: {}", failed.reason())),
+        ErrorKind::NoKey => {
+            let option = "the server's option `pulumi.secrets_key_file` or `pulumi.secrets_key` names a key";
+            (ProblemType::BadRequest, format!("Bad Request: {}; {option}", failed.reason()))
+        }
         ErrorKind::TooLarge => (ProblemType::TooLarge, failed.reason()),
         ErrorKind::Unavailable => (ProblemType::Unavailable, format!("{}; try again", failed.message())),
         ErrorKind::Corrupt if is_of_bucket(failed) => {

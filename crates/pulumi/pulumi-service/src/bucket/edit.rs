@@ -13,6 +13,7 @@ use super::{BucketLock, StackBucket};
 use crate::checkpoint::CheckpointUpload;
 use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
+use crate::gate;
 use crate::lease::StartOptions;
 use crate::op::Op;
 use crate::path::StackPath;
@@ -111,6 +112,7 @@ impl Stacks {
         let state = match state {
             Some(state) => {
                 Counts::of(OP, path, &state)?;
+                gate::check(OP, path, &state)?;
                 check_provider(OP, path, &state)?;
                 match names_service(OP, path, &state)? {
                     true => Some(with_provider(OP, path, &state, None)?),

@@ -4,7 +4,9 @@
 //! the state keeps the provider that it had.
 
 use bytes::Bytes;
-use groundstate_pulumi_deployment::{DecodeOptions, DeploymentFile, decode, sealed_values};
+use groundstate_pulumi_deployment::{
+    DecodeOptions, DeploymentFile, decode, readable_secrets, sealed_values,
+};
 use groundstate_pulumi_journal::Entry;
 use groundstate_pulumi_snapshot::{SecretsProvider, Snapshot};
 use serde::Deserialize;
@@ -93,10 +95,14 @@ impl Update {
     }
 }
 
-/// Whether something in a state is encrypted, or cannot be looked into.
+/// Whether something in a state is secret, or cannot be looked into.
 fn has_secrets(snapshot: &Snapshot) -> bool {
     let pending = snapshot.pending_operations.iter().map(|operation| &operation.resource);
-    snapshot.resources.iter().chain(pending).any(|resource| sealed_values(resource) > 0)
+    snapshot
+        .resources
+        .iter()
+        .chain(pending)
+        .any(|resource| sealed_values(resource) > 0 || readable_secrets(resource).total() > 0)
 }
 
 /// The refusal of secrets that the service encrypts.

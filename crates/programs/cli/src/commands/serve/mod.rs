@@ -82,6 +82,8 @@ async fn serve(args: &ServeArgs, config: Config) -> Result {
     let service = service.map_err(|error| not_started(&error))?;
     let asks_clients = service.asks_clients().await.map_err(|error| not_started(&error))?;
     config.check_authentication(asks_clients).map_err(|error| refused(&error))?;
+    let notes = service.check_secrets_key(&config).await.map_err(|error| not_started(&error))?;
+    notes.iter().for_each(|note| Messages::stderr().warning(note));
     let server = Server::bind(&config, service.parts()).map_err(|error| not_bound(&error))?;
 
     service.record_start().await.map_err(|error| not_started(&error))?;

@@ -97,9 +97,29 @@ async fn secrets_outlive_a_rename_by_the_old_name_and_the_new_one() {
         let answer = service.post(&format!("{stack}/decrypt"), &json!({"ciphertext": sealed})).await.is(200);
         assert_eq!(answer.json()["plaintext"], base64("hunter2"));
     }
-    // Another stack of the old name has a key of its own.
+    // Another stack of the old name has a key of its own, and versions of the first one name that name.
     service.create("dev").await;
-    error(service.post(&format!("{STACK}/decrypt"), &json!({"ciphertext": sealed})).await, 400);
+    let second = encrypted(&service, STACK, "trout").await;
+    for (sealed, text) in [(&sealed, "hunter2"), (&second, "trout")] {
+        let answer = service.post(&format!("{STACK}/decrypt"), &json!({"ciphertext": sealed})).await.is(200);
+        assert_eq!(answer.json()["plaintext"], base64(text));
+    }
+    let both = json!({"ciphertexts": [sealed, second]});
+    let answer = service.post(&format!("{STACK}/batch-decrypt"), &both).await.is(200).json();
+    assert_eq!(answer["plaintexts"].as_object().unwrap().len(), 2);
+    // The new name does not open what the other stack has encrypted.
+    error(service.post(&format!("{PROJECT}/prod/decrypt"), &json!({"ciphertext": second})).await, 400);
+}
+
+#[tokio::test]
+async fn key_of_a_removed_stack_opens_states_that_name_it() {
+    let service = Service::with_stack().await;
+    let sealed = encrypted(&service, STACK, "hunter2").await;
+    ask(&service.user, "DELETE", &format!("{STACK}?force=true"), &[], "").await.is(204);
+    let answer = service.post(&format!("{STACK}/decrypt"), &json!({"ciphertext": sealed})).await.is(200);
+    assert_eq!(answer.json()["plaintext"], base64("hunter2"));
+    error(service.post(&format!("{STACK}/encrypt"), &json!({"plaintext": "eA=="})).await, 404);
+    error(service.post(&format!("{PROJECT}/none/decrypt"), &json!({"ciphertext": sealed})).await, 404);
 }
 
 #[tokio::test]
@@ -107,7 +127,7 @@ async fn without_a_key_the_service_says_what_is_missing() {
     let service = Service::with(|parts| parts.secrets_key = None);
     service.create("dev").await;
     let message = error(service.post(&format!("{STACK}/encrypt"), &json!({"plaintext": "eA=="})).await, 400);
-    assert!(message.contains("key"), "{message}");
+    assert!(message.contains("pulumi.secrets_key_file"), "{message}");
 }
 
 #[tokio::test]
