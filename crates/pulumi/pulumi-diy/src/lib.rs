@@ -71,6 +71,8 @@ pub use groundstate_blobs as blobs;
 pub use groundstate_common as common;
 /// Deployments, which checkpoints hold.
 pub use groundstate_pulumi_deployment as pulumi_deployment;
+/// The gate that imports pass.
+pub use groundstate_pulumi_integrity as pulumi_integrity;
 /// Names of stacks and projects.
 pub use groundstate_pulumi_snapshot as pulumi_snapshot;
 /// Managers of snapshots, which save by this crate.

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 
+use super::force::{self, Force};
+
 /// The state to change.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PlaceArg {
@@ -179,9 +181,13 @@ pub(crate) struct UndoArgs {
     /// Restores one of two states between which resources moved, and leaves the other as it is
     #[arg(long)]
     pub(crate) alone: bool,
-    /// Restores even if backup and state do not belong together, or the state cannot be read
-    #[arg(long)]
-    pub(crate) force: bool,
+    /// Restores even if backup and state do not belong together, or the state cannot be read. For a Pulumi stack, codes accept only
+    /// these findings of `check`
+    #[arg(
+        long, value_name = "CODE,…", num_args = 0..=1, require_equals = true, value_parser = Force::parse,
+        default_value = force::NONE, default_missing_value = force::WHOLE, hide_default_value = true
+    )]
+    pub(crate) force: Force,
     /// With `--force`: lets plain text replace an encrypted state
     #[arg(long, requires = "force")]
     pub(crate) over_encrypted: bool,
@@ -224,9 +230,13 @@ pub(crate) struct PushArgs {
     /// The state to store: a file, or `-` for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Stores it whatever its lineage and serial, and whatever it replaces
-    #[arg(long)]
-    pub(crate) force: bool,
+    /// Stores it whatever its lineage and serial, and whatever it replaces. For a Pulumi stack, codes accept only these findings of
+    /// `check`
+    #[arg(
+        long, value_name = "CODE,…", num_args = 0..=1, require_equals = true, value_parser = Force::parse,
+        default_value = force::NONE, default_missing_value = force::WHOLE, hide_default_value = true
+    )]
+    pub(crate) force: Force,
     /// With `--force`: lets plain text replace an encrypted state
     #[arg(long, requires = "force")]
     pub(crate) over_encrypted: bool,

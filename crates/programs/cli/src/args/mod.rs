@@ -6,6 +6,7 @@ mod change;
 mod cli;
 mod encryption;
 mod examples;
+mod force;
 mod habits;
 mod help;
 mod journal;
@@ -34,6 +35,8 @@ pub(crate) use cli::{Cli, Command, LogFormat};
 pub(crate) use encryption::{
     EncryptionChangeArgs, EncryptionCommand, EncryptionDecryptArgs, EncryptionStatusArgs, StatesArg,
 };
+
+pub(crate) use force::Force;
 
 pub(crate) use habits::{Habit, answer, is_address};
 

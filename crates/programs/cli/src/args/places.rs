@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use groundstate_statemgr::WorkspaceName;
 
 use super::change::{ChangeArgs, ConsentArgs, LockArgs, PlaceArg, WaitArgs};
+use super::force::{self, Force};
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkspacesArgs {
@@ -125,9 +126,13 @@ pub(crate) struct RollbackArgs {
     /// The snapshot to restore: its id in `history`, or a beginning of it that no other has
     #[arg(long, value_name = "ID")]
     pub(crate) to: String,
-    /// Restores even a snapshot of another lineage, for Pulumi of another stack, or over a state that cannot be read
-    #[arg(long)]
-    pub(crate) force: bool,
+    /// Restores even a snapshot of another lineage, for Pulumi of another stack, or over a state that cannot be read. For a Pulumi
+    /// stack, codes accept only these findings of `check`
+    #[arg(
+        long, value_name = "CODE,…", num_args = 0..=1, require_equals = true, value_parser = Force::parse,
+        default_value = force::NONE, default_missing_value = force::WHOLE, hide_default_value = true
+    )]
+    pub(crate) force: Force,
     /// With `--force`: lets plain text replace an encrypted state
     #[arg(long, requires = "force")]
     pub(crate) over_encrypted: bool,

@@ -142,7 +142,10 @@ pub(super) fn rollback(args: &RollbackArgs) -> Result {
     let found = StateLocation::at(&args.place.state)?;
     match is_stack(&found) {
         true => pulumi::rollback(args, found),
-        false => terraform::rollback::run(args, found),
+        false => {
+            args.force.refuse_codes()?;
+            terraform::rollback::run(args, found)
+        }
     }
 }
 
@@ -183,7 +186,10 @@ pub(super) fn undo(args: &UndoArgs) -> Result {
     }
     match is_to_undo_by_pulumi(args, &found) {
         true => pulumi::undo(args, found),
-        false => terraform::undo::run(args, found),
+        false => {
+            args.force.refuse_codes()?;
+            terraform::undo::run(args, found)
+        }
     }
 }
 
@@ -191,7 +197,7 @@ pub(super) fn undo(args: &UndoArgs) -> Result {
 fn is_to_undo_by_pulumi(args: &UndoArgs, found: &StateLocation) -> bool {
     let is_pulumi = |family| family == Some(Family::Pulumi);
     let family = family_of(found);
-    if family.is_some() || !args.force {
+    if family.is_some() || !args.force.is_whole() {
         return is_pulumi(family);
     }
     let is_of_no_family = || match State::of_located(found.located()) {
@@ -209,6 +215,7 @@ pub(super) fn push(args: &PushArgs) -> Result {
     let found = StoredState::at(&args.place.state)?;
     let message = match (state, found) {
         (State::Terraform(state), StoredState::Terraform(found)) => {
+            args.force.refuse_codes()?;
             return terraform::push::run(args, &state, found);
         }
         (_, StoredState::Pulumi(found)) if !is_stack(&found) => {

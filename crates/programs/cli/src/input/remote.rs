@@ -45,6 +45,19 @@ pub(crate) enum RemoteStack {
 }
 
 impl RemoteStack {
+    /// The name of its project, if the name of the stack has it.
+    pub(crate) fn project_name(&self) -> Option<&str> {
+        let name = match self {
+            Self::Bucket(stack) => stack.full_name(),
+            #[cfg(feature = "http")]
+            Self::Service(found) => found.name.as_str(),
+        };
+        match name.split('/').collect::<Vec<_>>()[..] {
+            [_, project, _] => Some(project),
+            _ => None,
+        }
+    }
+
     /// The name of the stack alone, without its organization and project.
     pub(crate) fn stack_name(&self) -> &str {
         match self {

@@ -107,6 +107,11 @@ impl StackBackend {
         self.place.stack.rsplit('/').next().unwrap_or(&self.place.stack)
     }
 
+    /// The name of the stack, as the user wrote it.
+    pub(crate) fn full_name(&self) -> &str {
+        &self.place.stack
+    }
+
     /// The name of the stack, if the command line has it.
     pub(crate) fn name_given(&self) -> Option<&str> {
         self.is_named.then_some(self.place.stack.as_str())

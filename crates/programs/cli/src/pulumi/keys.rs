@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use groundstate_pulumi_deployment::{
-    DeploymentFile, forget_ciphertexts, open_snapshot, rewrite_sealed_references, seal_snapshot,
-    sealed_values,
+    DeploymentFile, readable_values, rewrite_sealed_references, seal_snapshot, sealed_values,
 };
 use groundstate_pulumi_secrets::Manager;
 use groundstate_pulumi_secrets::passphrase::GivenPassphrase;
 use groundstate_pulumi_snapshot::{Resource, SecretsProvider, Snapshot, Urn};
 
+use super::admission::Place;
 use super::{passphrase, secrets};
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::text::count;
@@ -21,7 +21,9 @@ pub(super) struct Keys<'f> {
     dest: Stack<'f>,
     /// Where the passphrase of the second one is, if it has its own.
     dest_passphrase: Option<&'f Path>,
-    managers: Option<(Manager, Manager)>,
+    /// The place of the second one, whose manager counts if its state names none.
+    place: &'f Place,
+    managers: (Option<Manager>, Option<Manager>),
 }
 
 #[derive(Clone, Copy)]
@@ -49,11 +51,11 @@ impl<'f> Keys<'f> {
     pub(super) fn of(
         (source, source_name): (&'f DeploymentFile, &'f str),
         (dest, dest_name): (&'f DeploymentFile, &'f str),
-        dest_passphrase: Option<&'f Path>,
+        (place, dest_passphrase): (&'f Place, Option<&'f Path>),
     ) -> Self {
         let source = Stack { file: source, name: source_name };
         let dest = Stack { file: dest, name: dest_name };
-        Self { source, dest, dest_passphrase, managers: None }
+        Self { source, dest, dest_passphrase, place, managers: (None, None) }
     }
 
     /// Whether what one of them encrypts the other decrypts.
@@ -71,28 +73,40 @@ impl<'f> Keys<'f> {
         let found = arrived.iter().filter_map(|index| destination.resources.get(*index).map(Arc::clone));
         let mut part = Snapshot { resources: found.collect(), ..Snapshot::default() };
         let sealed: usize = part.resources.iter().map(|resource| sealed_values(resource)).sum();
-        if sealed == 0 {
+        let readable = readable_values(&part);
+        let stays = self.place.keeps_readable(self.dest.file.snapshot.as_ref());
+        if sealed == 0 && (readable == 0 || stays) {
             return Ok(Vec::new());
         }
-        let warnings = match self.are_one() {
-            true => {
-                part.secrets_provider = self.source.provider().cloned();
-                secrets::follow(&mut part, renamed)?
-            }
-            false => {
-                let (from, to) = (self.source, self.dest);
-                let (source, dest) = self.managers(sealed)?;
-                let mut rename =
-                    |urn: &Urn| renamed.iter().find(|(old, _)| old == urn).map(|(_, new)| new.clone());
-                let crypters = (source.decrypter(), source.encrypter());
-                rewrite_sealed_references(&mut part, crypters, &mut rename)
-                    .map_err(|error| from.explain(secrets::failure(error)))?;
-                opened(&mut part, source).map_err(|failure| from.explain(failure))?;
-                seal_snapshot(&mut part, dest.encrypter())
-                    .map_err(|error| to.explain(secrets::failure(error)))?;
-                Vec::new()
-            }
-        };
+        let mut warnings = Vec::new();
+        if sealed > 0 && self.are_one() {
+            part.secrets_provider = self.source.provider().cloned();
+            warnings = secrets::follow(&mut part, renamed)?;
+        } else if sealed > 0 {
+            let (from, to) = (self.source, self.dest);
+            self.open_source(sealed)?;
+            self.open_dest(sealed)?;
+            let (Some(source), Some(dest)) = (&self.managers.0, &self.managers.1) else {
+                return Err(missing(to, sealed));
+            };
+            let mut rename =
+                |urn: &Urn| renamed.iter().find(|(old, _)| old == urn).map(|(_, new)| new.clone());
+            let crypters = (source.decrypter(), source.encrypter());
+            rewrite_sealed_references(&mut part, crypters, &mut rename)
+                .map_err(|error| from.explain(secrets::failure(error)))?;
+            secrets::opened(&mut part, Some(source)).map_err(|failure| from.explain(failure))?;
+            seal_snapshot(&mut part, dest.encrypter())
+                .map_err(|error| to.explain(secrets::failure(error)))?;
+        }
+        if readable > 0 && !stays {
+            let to = self.dest;
+            let dest = self.open_dest(readable)?;
+            seal_snapshot(&mut part, dest.encrypter())
+                .map_err(|error| to.explain(secrets::failure(error)))?;
+        }
+        if let Some(dest) = self.managers.1.as_ref().filter(|_| self.dest.provider().is_none()) {
+            destination.secrets_provider = Some(secrets::provider(dest.providers())?);
+        }
         for (index, resource) in arrived.iter().zip(part.resources) {
             if let Some(place) = destination.resources.get_mut(*index) {
                 *place = resource;
@@ -107,47 +121,52 @@ impl<'f> Keys<'f> {
             return ours == theirs;
         }
         let sealed: usize = ours.iter().map(|resource| sealed_values(resource)).sum();
-        let Ok((source, dest)) = self.managers(sealed) else { return false };
+        if sealed > 0 && self.open_source(sealed).is_err() || self.open_dest(sealed).is_err() {
+            return false;
+        }
         let mut one = Snapshot { resources: ours, ..Snapshot::default() };
         let mut other = Snapshot { resources: theirs, ..Snapshot::default() };
-        opened(&mut one, source).is_ok()
-            && opened(&mut other, dest).is_ok()
+        secrets::opened(&mut one, self.managers.0.as_ref()).is_ok()
+            && secrets::opened(&mut other, self.managers.1.as_ref()).is_ok()
             && one.resources == other.resources
     }
 
-    fn managers(&mut self, sealed: usize) -> Result<(&Manager, &Manager)> {
-        let missing = |stack: Stack<'_>| {
-            let values = count(sealed, "encrypted value");
-            let message = format!("{} names no secrets provider, and {values} would move", stack.name);
-            let hint = "`groundstate change-secrets-provider` gives it one";
-            Failure::new(Kind::Unusable, message).hint(hint)
+    fn open_source(&mut self, values: usize) -> Result<&Manager> {
+        let manager = match self.managers.0.take() {
+            Some(manager) => manager,
+            None => Self::manager(self.source, passphrase::source())?
+                .ok_or_else(|| missing(self.source, values))?,
         };
-        for stack in [self.source, self.dest] {
-            stack.provider().ok_or_else(|| missing(stack))?;
-        }
-        let managers = match self.managers.take() {
-            Some(managers) => managers,
+        Ok(self.managers.0.insert(manager))
+    }
+
+    fn open_dest(&mut self, values: usize) -> Result<&Manager> {
+        let manager = match self.managers.1.take() {
+            Some(manager) => manager,
             None => {
                 let second = self.dest_passphrase.map_or_else(passphrase::source, passphrase::of_file);
-                let source = Self::manager(self.source, passphrase::source())?;
-                let dest = Self::manager(self.dest, second)?;
-                (source.ok_or_else(|| missing(self.source))?, dest.ok_or_else(|| missing(self.dest))?)
+                let named = Self::manager(self.dest, second)?;
+                let name = self.dest.file.stack().map(str::to_owned);
+                match named {
+                    Some(manager) => manager,
+                    None => self.place.manager(None, name)?.ok_or_else(|| missing(self.dest, values))?,
+                }
             }
         };
-        let (source, dest) = self.managers.insert(managers);
-        Ok((source, dest))
+        Ok(self.managers.1.insert(manager))
     }
 
     fn manager(stack: Stack<'_>, passphrase: GivenPassphrase) -> Result<Option<Manager>> {
         let Some(snapshot) = stack.file.snapshot.as_ref() else { return Ok(None) };
         let name = stack.file.stack().unwrap_or(stack.name).to_owned();
-        secrets::manager_by(snapshot, Some(name), passphrase).map_err(|failure| stack.explain(failure))
+        let manager = secrets::manager_by(snapshot, Some(name), passphrase);
+        manager.map_err(|failure| stack.explain(failure))
     }
 }
 
-/// Opens all secrets, and forgets how they were encrypted.
-fn opened(part: &mut Snapshot, manager: &Manager) -> Result<()> {
-    open_snapshot(part, manager.decrypter()).map_err(secrets::failure)?;
-    forget_ciphertexts(part).map_err(secrets::failure)?;
-    Ok(())
+fn missing(stack: Stack<'_>, values: usize) -> Failure {
+    let values = count(values, "secret");
+    let message = format!("{} names no secrets provider, and {values} would move", stack.name);
+    Failure::new(Kind::Unusable, message)
+        .hint("`groundstate change-secrets-provider` gives it one")
 }

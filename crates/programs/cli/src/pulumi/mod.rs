@@ -1,5 +1,6 @@
 //! The verbs on Pulumi deployments and checkpoints, one file or folder each.
 
+mod admission;
 mod change;
 mod check;
 mod crypt;
@@ -42,3 +43,8 @@ pub(crate) use pull::pull;
 pub(crate) use recover::recover;
 pub(crate) use show::show;
 pub(crate) use upgrade::upgrade;
+
+/// Returns a directory as an absolute path, where the system tells it.
+fn stack_folder(folder: &std::path::Path) -> std::path::PathBuf {
+    std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
+}

@@ -15,7 +15,7 @@ pub(crate) fn run(args: &PushArgs, state: &TerraformState, found: StateLocation)
         operation: "state-push",
         source: &args.file,
         restored: None,
-        force: args.force,
+        force: args.force.is_whole(),
         over_encrypted: args.over_encrypted,
         checked: true,
         expected: None,

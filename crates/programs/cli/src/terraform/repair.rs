@@ -107,15 +107,15 @@ fn report(
 ) -> Result<()> {
     let mut out = Output::stdout();
     let diff = done.and_then(|done| done.diff.as_ref());
-    let backup = done.and_then(|done| done.backup.as_ref()).map(|backup| backup.path());
+    let backup = done.and_then(|done| done.backup.as_ref());
     let written = done.is_some_and(|done| done.written);
     if change.json {
         out.json(&Json::document(|json| {
             json.text("state", &state.name);
             json.raw("dry_run", change.dry_run);
             json.raw("written", written);
-            if let Some(backup) = &backup {
-                json.text("backup", backup);
+            if let Some(backup) = backup {
+                json.text("backup", &backup.path());
             }
             json.objects("changes", &plan.steps, |json, step| {
                 json.text("change", step.action);
@@ -139,7 +139,7 @@ fn report(
         false => {}
     }
     if let Some(backup) = backup {
-        out.line(&format!("The state before is in {backup}."))?;
+        out.line(&format!("The state before is {backup}."))?;
     }
     Ok(out.finish()?)
 }

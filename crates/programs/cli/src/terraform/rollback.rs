@@ -32,13 +32,13 @@ pub(crate) fn run(args: &RollbackArgs, found: StateLocation) -> Result {
         operation: "state-rollback",
         source: Path::new(""),
         restored: None,
-        force: args.force,
+        force: args.force.is_whole(),
         over_encrypted: args.over_encrypted,
         checked: false,
         expected: None,
     };
     replace(found, &how, |stored| {
-        if !args.force && stored.is_some_and(|stored| stored.lineage != snapshot.lineage) {
+        if !args.force.is_whole() && stored.is_some_and(|stored| stored.lineage != snapshot.lineage) {
             let message = format!("{name} is not a snapshot of this state: their lineages differ");
             return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it nevertheless"));
         }

@@ -55,7 +55,7 @@ fn how(args: &UndoArgs) -> Replacement<'_> {
         operation: OPERATION,
         source: Path::new(""),
         restored: None,
-        force: args.force,
+        force: args.force.is_whole(),
         over_encrypted: args.over_encrypted,
         checked: false,
         expected: None,
@@ -106,7 +106,7 @@ fn newer(mut backup: File, stored: Option<&File>, args: &UndoArgs, name: &str) -
         backup.serial = backup.serial.next().unwrap_or(backup.serial);
         return Ok(backup);
     };
-    if !args.force && stored.lineage != backup.lineage {
+    if !args.force.is_whole() && stored.lineage != backup.lineage {
         let message = format!("{name} is not a backup of this state: their lineages differ");
         return Err(Failure::new(Kind::Conflict, message)
             .hint("name the right one with `--from`; `--force` goes back to this one nevertheless"));

@@ -58,6 +58,8 @@ mod serve_auth;
 mod serve_nodes;
 #[cfg(feature = "server")]
 mod serve_pulumi;
+#[cfg(feature = "server")]
+mod serve_secrets;
 mod serve_terraform;
 mod service_hostile;
 mod service_moves;
@@ -68,6 +70,7 @@ mod stack_history;
 mod stack_move;
 mod stack_project;
 mod stack_recover;
+mod stack_secrets;
 mod stacks;
 mod stacks_locks;
 mod stacks_moves;

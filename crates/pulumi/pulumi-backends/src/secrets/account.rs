@@ -130,6 +130,16 @@ impl ServiceSecrets {
         SecretsProviders::new(Self::TYPE, Some(&state)).map_err(|error| wrong(&error))
     }
 
+    /// Returns `true` if the state of a manager names this stack at this address of the service.
+    pub fn is_named_by(&self, providers: &SecretsProviders) -> bool {
+        let state = providers.state().and_then(|text| serde_json::from_str::<State>(text).ok());
+        let Some(state) = state.filter(|_| providers.kind() == Self::TYPE) else { return false };
+        let path = self.0.path();
+        let url = if state.url.is_empty() { ServiceUrl::DEFAULT } else { &state.url };
+        url.trim_end_matches('/') == self.0.service().address().to_string().trim_end_matches('/')
+            && [&state.owner, &state.project, &state.stack] == [&path.owner, &path.project, &path.stack]
+    }
+
     /// Decrypts values by one request.
     ///
     /// # Errors

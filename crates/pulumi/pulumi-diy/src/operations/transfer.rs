@@ -6,16 +6,18 @@ use std::sync::Arc;
 use bytes::Bytes;
 use groundstate_blobs::Precondition;
 use groundstate_pulumi_deployment::{DecodeOptions, DeploymentFile, RawDeployment, ReadError, decode};
-use groundstate_pulumi_integrity::clear_pending;
+use groundstate_pulumi_integrity::{Accepted, clear_pending};
 
 use crate::{Error, ErrorKind, Guard, Op, Result, Saved, Stack};
 
-/// What an import accepts. The default refuses what `pulumi stack import` refuses without `--force`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What an import accepts. The default refuses what `pulumi stack import` refuses without `--force`, and readable secrets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportOptions {
-    /// Accepts resources of another stack, and a deployment whose integrity is broken.
+    /// If `true`, accepts resources of another stack.
     pub force: bool,
+    /// Rules that the deployment may break.
+    pub accepted: Accepted,
 }
 
 /// What an import would store.
@@ -49,10 +51,18 @@ impl fmt::Debug for Importable {
 }
 
 impl ImportOptions {
-    /// Accepts resources of another stack, and a deployment whose integrity is broken.
+    /// Accepts resources of another stack, and every error of the deployment. Readable secrets are still refused.
     #[must_use]
     pub fn force(mut self) -> Self {
         self.force = true;
+        self.accepted = Accepted::all();
+        self
+    }
+
+    /// Sets the rules that the deployment may break.
+    #[must_use]
+    pub fn accepting(mut self, accepted: Accepted) -> Self {
+        self.accepted = accepted;
         self
     }
 }
@@ -80,8 +90,9 @@ impl Stack {
     ///
     /// [`Invalid`](ErrorKind::Invalid) for a text that is not a deployment; [`Unsupported`](ErrorKind::Unsupported) for a version or a
     /// feature that is not known; [`Broken`](ErrorKind::Broken) for resources of another
-    /// stack and for broken integrity, unless forced.
-    pub fn importable(&self, text: &[u8], options: ImportOptions) -> Result<Importable> {
+    /// stack, for broken integrity and for readable secrets, unless accepted; the [`source`](std::error::Error::source) is the
+    /// [`GateError`](groundstate_pulumi_integrity::GateError) then.
+    pub fn importable(&self, text: &[u8], options: &ImportOptions) -> Result<Importable> {
         let invalid = |error: ReadError| {
             let kind = match error {
                 ReadError::TooNew { .. } | ReadError::Features { .. } => ErrorKind::Unsupported,
@@ -114,9 +125,7 @@ impl Stack {
             }
             _ => Bytes::from(raw.to_checkpoint(&self.reference().to_string())),
         };
-        if !options.force {
-            self.check_document(&document)?;
-        }
+        self.check_gate(&document, &options.accepted)?;
         Ok(Importable { document, warnings })
     }
 
@@ -130,7 +139,7 @@ impl Stack {
     pub async fn import(
         &self,
         text: &[u8],
-        options: ImportOptions,
+        options: &ImportOptions,
         guard: Arc<dyn Guard>,
     ) -> Result<Imported> {
         let Importable { document, warnings } = self.importable(text, options)?;

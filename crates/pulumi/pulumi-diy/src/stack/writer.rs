@@ -8,7 +8,7 @@ use groundstate_blobs::{
     Blob, BlobVersion, ErrorKind as BlobKind, GetOptions, Key, Precondition, PutOptions,
 };
 use groundstate_pulumi_deployment::{DecodeOptions, EnvelopeKind, decode};
-use groundstate_pulumi_integrity::{IntegrityError, IntegrityOperation};
+use groundstate_pulumi_integrity::{Accepted, IntegrityError, IntegrityOperation, pass_gate};
 
 use super::Stack;
 use super::checkpoint::{Selection, Variant};
@@ -95,6 +95,19 @@ impl Stack {
         let file = decode(document, &options).map_err(|error| broken(error.into()))?;
         let Some(snapshot) = &file.snapshot else { return Ok(()) };
         IntegrityError::check(snapshot, IntegrityOperation::Write).map_err(|error| broken(error.into()))
+    }
+
+    /// Refuses what may not become the state of the stack: what cannot be read again, what Pulumi cannot load, what is not valid, and
+    /// readable secrets.
+    pub(crate) fn check_gate(&self, document: &[u8], accepted: &Accepted) -> Result<()> {
+        let broken = |error: crate::BoxError| {
+            let reason = format!("the new state is not valid, and was not written: {error}");
+            self.failed(ErrorKind::Broken, Op::Save).because(reason).with_source(error)
+        };
+        let options = DecodeOptions::default().envelope(EnvelopeKind::Checkpoint);
+        let file = decode(document, &options).map_err(|error| broken(error.into()))?;
+        let Some(snapshot) = &file.snapshot else { return Ok(()) };
+        pass_gate(snapshot, accepted).map(drop).map_err(|error| broken(error.into()))
     }
 }
 

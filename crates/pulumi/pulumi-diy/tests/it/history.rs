@@ -60,7 +60,7 @@ async fn no_debug_text_has_the_text_of_an_update_or_a_state() {
     let history = stack.history(1, 1).await.unwrap();
     let shown = format!("{history:?}");
     assert!(history.entries[0].text.len() > 100 && !shown.contains("config"), "{shown}");
-    let importable = stack.importable(document("hush").as_bytes(), ImportOptions::default());
+    let importable = stack.importable(document("hush").as_bytes(), &ImportOptions::default());
     let shown = format!("{:?}", importable.unwrap());
     assert!(shown.starts_with("Importable { document: ") && !shown.contains("hush"), "{shown}");
 }

@@ -6,7 +6,7 @@ use groundstate_blobs_fs::BucketFiles;
 use groundstate_conformance::FaultyBlobs;
 use groundstate_pulumi_diy::blobs::MemoryBlobs;
 use groundstate_pulumi_diy::{
-    Compression, Error, ErrorKind, Holder, JournalOptions, LeftoverKind, LockOptions, Options, PruneRules,
+    Compression, Error, ErrorKind, Holder, ImportOptions, JournalOptions, LeftoverKind, LockOptions, Options, PruneRules,
     RemoveOptions, Stack, StackFilter, Unguarded,
 };
 
@@ -54,7 +54,7 @@ async fn a_checkpoint_that_is_cut_anywhere_is_named_with_its_copy_and_hides_no_o
         assert_eq!(readable, [true, false]);
         // What is damaged is kept when something else takes its place.
         let copy = stack.copies().await.unwrap().into_iter().next().unwrap();
-        stack.restore(&copy, false, Arc::new(Unguarded)).await.unwrap();
+        stack.restore(&copy, &ImportOptions::default(), Arc::new(Unguarded)).await.unwrap();
         assert_eq!(stack.read().await.unwrap().unwrap().bytes, document("1"));
         assert_eq!(bucket.bytes(copy.key.as_str()).await.unwrap(), whole[..whole.len() - 1]);
     }

@@ -18,7 +18,7 @@ async fn save(stack: &Stack, text: &str) {
 }
 
 async fn import(stack: &Stack, text: &str, options: ImportOptions) -> Result<Vec<String>> {
-    stack.import(text.as_bytes(), options, Arc::new(Unguarded)).await.map(|imported| imported.warnings)
+    stack.import(text.as_bytes(), &options, Arc::new(Unguarded)).await.map(|imported| imported.warnings)
 }
 
 async fn read(stack: &Stack) -> String {
@@ -29,7 +29,7 @@ async fn read(stack: &Stack) -> String {
 async fn restore_previous(stack: &Stack) -> Result<()> {
     let copies = stack.copies().await?;
     let copy = copies.iter().find(|copy| copy.source == CopySource::Previous).unwrap();
-    stack.restore(copy, false, Arc::new(Unguarded)).await.map(drop)
+    stack.restore(copy, &ImportOptions::default(), Arc::new(Unguarded)).await.map(drop)
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use super::report::{Other, Report};
 use super::run::{encoded, read};
 use crate::args::{ChangeArgs, MvArgs, SplitArgs, StackMoveArgs};
 use crate::input::location::StateLocation;
+use crate::pulumi::admission::Place;
 use crate::pulumi::keys::Keys;
 use crate::pulumi::select;
 use crate::report::differences::Difference;
@@ -64,14 +65,15 @@ fn transfer(
     stack: &StackMoveArgs,
     words: &[String],
 ) -> Result {
+    let place = Place::resolved(&other)?;
     let (source, dest) = pair(from, other, args, "state-move")?;
     let plan = match args.dry_run {
         true => unlocked(&source.opened, async |manager| {
             let found = (found(manager, &source).await?, found(&dest.opened.manager, &dest).await?);
-            Ok(plan((&source, &found.0), (&dest, &found.1), stack, words)?)
+            Ok(plan((&source, &found.0), (&dest, &found.1, &place), stack, words)?)
         })?,
         false => both_locked([&source.opened, &dest.opened], &args.lock, "state-move", async |interrupts| {
-            carry_out(&source, &dest, stack, words, interrupts).await
+            carry_out(&source, (&dest, &place), stack, words, interrupts).await
         })?,
     };
     report(&source, &dest, args, plan)
@@ -79,7 +81,7 @@ fn transfer(
 
 async fn carry_out(
     source: &Side,
-    dest: &Side,
+    (dest, place): (&Side, &Place),
     stack: &StackMoveArgs,
     words: &[String],
     interrupts: &Interrupts,
@@ -89,7 +91,7 @@ async fn carry_out(
     let (from, to) = (&source.opened.manager, &dest.opened.manager);
     let leaving = found(from, source).await.map_err(in_source)?;
     let gaining = found(to, dest).await.map_err(in_dest)?;
-    let plan = plan((source, &leaving), (dest, &gaining), stack, words)?;
+    let plan = plan((source, &leaving), (dest, &gaining, place), stack, words)?;
     let less = encoded(&plan.source)?;
     interrupts.check()?;
     if let Some(file) = &plan.dest {
@@ -114,7 +116,7 @@ async fn write(manager: &Manager, bytes: Vec<u8>, expect: Expect) -> Result<(), 
 
 fn plan(
     (source, leaving): (&Side, &Found),
-    (dest, gaining): (&Side, &Found),
+    (dest, gaining, place): (&Side, &Found, &Place),
     stack: &StackMoveArgs,
     words: &[String],
 ) -> Result<Plan> {
@@ -122,14 +124,14 @@ fn plan(
     let before = snapshot(&leaving.file, name)?;
     let empty = Snapshot::default();
     let there = gaining.file.snapshot.as_ref().unwrap_or(&empty);
-    let (stack_name, project) = who(&gaining.file, &dest.opened.name)?;
+    let (stack_name, project) = who(&gaining.file, &dest.opened.name, place)?;
     let options = MoveOptions::new(stack_name, project).include_parents(stack.include_parents);
     let mut urns: Vec<Urn> = Vec::new();
     for word in words {
         urns.extend(select::matching(before, word, name)?);
     }
     let (from, to) = ((&leaving.file, name.as_str()), (&gaining.file, dest.opened.name.as_str()));
-    let mut keys = Keys::of(from, to, stack.to_passphrase_file.as_deref());
+    let mut keys = Keys::of(from, to, (place, stack.to_passphrase_file.as_deref()));
     let moved = move_resources(before, there, &urns, &options);
     let (mut moved, is_done) = match moved {
         Err(taken @ MoveError::Taken(_)) => {
@@ -183,8 +185,8 @@ fn with(file: &DeploymentFile, snapshot: &Snapshot) -> DeploymentFile {
     file
 }
 
-/// The names of the stack that gains and of its project: from its resources, or from the name in the checkpoint.
-fn who(file: &DeploymentFile, name: &str) -> Result<(String, String)> {
+/// The names of the stack that gains and of its project: from its resources, from the name in the checkpoint, or from its address.
+fn who(file: &DeploymentFile, name: &str, place: &Place) -> Result<(String, String)> {
     let resources = file.snapshot.iter().flat_map(|snapshot| &snapshot.resources);
     if let Some(urn) = resources.map(|resource| &resource.urn).find(|urn| urn.is_valid()) {
         return Ok((urn.stack().to_owned(), urn.project().to_owned()));
@@ -194,12 +196,15 @@ fn who(file: &DeploymentFile, name: &str) -> Result<(String, String)> {
         [_, project, stack] if !project.is_empty() && !stack.is_empty() => {
             Ok((stack.to_owned(), project.to_owned()))
         }
-        _ => {
-            let message =
-                format!("{name} has no resources, and does not say of which project and stack it is");
-            Err(Failure::new(Kind::Unusable, message)
-                .hint("`pulumi up` in its project makes the stack's root"))
-        }
+        _ => match place.names() {
+            Some((project, stack)) => Ok((stack, project)),
+            None => {
+                let message =
+                    format!("{name} has no resources, and does not say of which project and stack it is");
+                Err(Failure::new(Kind::Unusable, message)
+                    .hint("`pulumi up` in its project makes the stack's root"))
+            }
+        },
     }
 }
 

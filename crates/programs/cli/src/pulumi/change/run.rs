@@ -198,7 +198,7 @@ pub(super) fn vanishing(before: &Snapshot, after: &Snapshot) -> Vec<String> {
     gone.map(|(_, resource)| resource.urn.to_string()).collect()
 }
 
-pub(super) fn encoded(file: &DeploymentFile) -> Result<Vec<u8>> {
+pub(in crate::pulumi) fn encoded(file: &DeploymentFile) -> Result<Vec<u8>> {
     encode(file, &EncodeOptions::default()).map_err(|error| {
         let kind = match error {
             groundstate_pulumi_deployment::EncodeError::Loss { .. } => Kind::Loss,

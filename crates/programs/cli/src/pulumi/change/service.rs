@@ -1,15 +1,15 @@
 //! `groundstate push`, `rollback` and `undo` where the stack is in a service: a whole state becomes the newest version.
 
 use groundstate_pulumi_deployment::{DecodeOptions, DeploymentFile, RawDeployment, decode, diff};
-use groundstate_pulumi_integrity::{IntegrityError, IntegrityOperation, clear_pending};
+use groundstate_pulumi_integrity::clear_pending;
 use groundstate_pulumi_snapshot::Snapshot;
 use groundstate_statemgr::{Expect, Manager, WriteOptions};
 
 use super::done::{Change, Changed, Done};
 use super::report::Report;
-use super::run::{encoded, read, refused, vanishing};
+use super::run::{encoded, read, vanishing};
 use super::whole::Replacing;
-use crate::args::{PushArgs, RollbackArgs, UndoArgs};
+use crate::args::{Force, PushArgs, RollbackArgs, UndoArgs};
 use crate::input::history::choose;
 use crate::input::location::StateLocation;
 use crate::input::pulumi;
@@ -17,6 +17,7 @@ use crate::input::remote::Remote;
 use crate::input::runtime::runtime;
 use crate::input::service::FoundService;
 use crate::input::service_store::updates;
+use crate::pulumi::admission::{Place, gate};
 use crate::pulumi::diff::{differences, reordered};
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::session::back::{version_before, warn_of_partner};
@@ -31,6 +32,9 @@ use crate::session::state_error::StateError;
 struct Plan {
     text: Vec<u8>,
     file: DeploymentFile,
+    /// What messages call it.
+    name: String,
+    force: Force,
     done: Done,
 }
 
@@ -39,7 +43,7 @@ pub(super) fn push(args: &PushArgs, file: &str, text: &[u8], found: StateLocatio
     let how = Replacing { args: &args.change, command: "push", yes: args.consent.yes };
     let service = service(&found)?;
     let change = Change::new("push", "", format!("Stored {file}"), format!("Would store {file}"));
-    let plan = plan(&service, text, file, args.force)?;
+    let plan = plan(&service, text, file, &args.force)?;
     let done = Done { changes: vec![change], success: "Deployment stored".to_owned(), ..plan.done };
     replace(found, how, Plan { done, ..plan }, None)
 }
@@ -60,7 +64,7 @@ pub(super) fn rollback(args: &RollbackArgs, found: StateLocation) -> Result {
         let at = choose(&names, &args.to, found.name())?;
         Ok(names.get(at).and_then(|id| id.parse().ok()).unwrap_or_default())
     })?;
-    restore(found, how, &service, version, args.force)
+    restore(found, how, &service, version, &args.force)
 }
 
 /// Makes the version before the newest one the newest.
@@ -79,7 +83,7 @@ pub(super) fn undo(args: &UndoArgs, found: StateLocation) -> Result {
         let message = format!("{} has version {version}, so there is no version before", found.name());
         return Err(Failure::new(Kind::NoState, message));
     };
-    restore(found, how, &service, before, args.force)
+    restore(found, how, &service, before, &args.force)
 }
 
 fn restore(
@@ -87,7 +91,7 @@ fn restore(
     how: Replacing<'_>,
     service: &FoundService,
     version: u64,
-    force: bool,
+    force: &Force,
 ) -> Result {
     let text = runtime()?.block_on(async {
         let stack = service.stack().await.map_err(|error| service.failure(&error))?;
@@ -109,7 +113,7 @@ fn service(found: &StateLocation) -> Result<FoundService> {
 }
 
 /// What an import of a text would store: members that are not understood stay, pending operations are removed with a warning each.
-fn plan(service: &FoundService, text: &[u8], name: &str, force: bool) -> Result<Plan> {
+fn plan(service: &FoundService, text: &[u8], name: &str, force: &Force) -> Result<Plan> {
     let unusable = |error| pulumi::failure(&error, name, text);
     let raw = RawDeployment::read(text).map_err(unusable)?;
     let mut file = decode(text, &DecodeOptions::default()).map_err(unusable)?;
@@ -119,13 +123,13 @@ fn plan(service: &FoundService, text: &[u8], name: &str, force: bool) -> Result<
     if let Some(resource) = foreign.into_iter().find(|resource| resource.urn.stack() != own) {
         let (urn, other) = (&resource.urn, resource.urn.stack());
         let why = format!("resource '{urn}' is from a different stack ({other} != {own})");
-        if !force {
+        if !force.is_whole() {
             return Err(Failure::new(Kind::Conflict, why).hint("`--force` stores it nevertheless"));
         }
         warnings.push(why);
     }
-    if let Some(snapshot) = file.snapshot.as_ref().filter(|_| !force) {
-        IntegrityError::check(snapshot, IntegrityOperation::Read).map_err(|error| refused(&error, name))?;
+    if let Some(snapshot) = &file.snapshot {
+        warnings.extend(gate(snapshot, name, force)?);
     }
     let pending = file.snapshot.as_mut().filter(|snapshot| !snapshot.pending_operations.is_empty());
     let text = match pending {
@@ -141,21 +145,23 @@ fn plan(service: &FoundService, text: &[u8], name: &str, force: bool) -> Result<
     };
     // Both are the same, but for the envelope that the service has.
     let file = decode(&text, &DecodeOptions::default()).map_err(unusable)?;
-    Ok(Plan { text, file, done: Done { warnings, ..Done::default() } })
+    let (name, force) = (name.to_owned(), force.clone());
+    Ok(Plan { text, file, name, force, done: Done { warnings, ..Done::default() } })
 }
 
 /// Replaces the state, and reports. With `--dry-run` nothing is written.
 fn replace(found: StateLocation, how: Replacing<'_>, plan: Plan, restored: Option<Restored>) -> Result {
     let args = how.args;
+    let place = Place::resolved(&found)?;
     let keep = backup_of_undo(&found, args, &format!("state-{}", how.command), restored)?;
     let opened = ManagedState::open(found, Some(keep), !args.lock.no_lock)?;
     let name = opened.name.clone();
     let changed = match args.dry_run {
-        true => unlocked(&opened, async |manager| stored(manager, &name, plan, None).await)?,
+        true => unlocked(&opened, async |manager| stored(manager, (&name, &place), plan, None).await)?,
         false => {
             let info = lock_info(&opened, &format!("state-{}", how.command))?;
             locked(&opened, &args.lock, info, async |manager, interrupts| {
-                stored(manager, &name, plan, Some((interrupts, how.yes))).await
+                stored(manager, (&name, &place), plan, Some((interrupts, how.yes))).await
             })?
         }
     };
@@ -166,14 +172,14 @@ fn replace(found: StateLocation, how: Replacing<'_>, plan: Plan, restored: Optio
 
 async fn stored(
     manager: &Manager,
-    name: &str,
+    (name, place): (&str, &Place),
     plan: Plan,
     writing: Option<(&Interrupts, bool)>,
 ) -> Result<Changed, StateError> {
     let nothing = || Failure::new(Kind::NoState, format!("{name} is empty, so it holds no state"));
     let store = manager.store();
     let present = store.read().await?.ok_or_else(nothing)?;
-    let Plan { text, file, mut done } = plan;
+    let Plan { mut text, mut file, name: source, force, mut done } = plan;
     let (before, unreadable) = match read(&present.bytes, name) {
         Ok(before) => (before, None),
         Err(why) => {
@@ -185,6 +191,11 @@ async fn stored(
     if let Some(why) = &unreadable {
         done.warnings.insert(0, format!("the present state cannot be read, so it is not compared: {why}"));
     }
+    let admitted = place.secure(&mut file, before.snapshot.as_ref(), &source, &force)?;
+    if admitted.changed {
+        text = encoded(&file)?;
+    }
+    done.warnings.extend(admitted.warnings);
     let changes = diff(&before, &file).map_err(|error| Failure::new(Kind::Unusable, chain(&error)))?;
     let empty = Snapshot::default();
     let lost =

@@ -10,6 +10,7 @@ use crate::args::UndoArgs;
 use crate::input::location::StateLocation;
 use crate::input::pulumi::load;
 use crate::input::state::State;
+use crate::pulumi::admission::{Place, gate};
 use crate::report::error::{Failure, Kind, Result};
 use crate::session::back::{Backup, joint};
 use crate::session::backup::{CopySuffix, backup_of_undo};
@@ -28,20 +29,29 @@ pub(crate) fn undo(args: &UndoArgs, found: StateLocation) -> Result {
     let mut restorable = Restorable::read(&backup)?;
     let keep = backup_of_undo(&found, &args.change, OPERATION, backup.restored.clone())?;
     // What cannot be read may be all that is left, so no limit removes it.
-    let is_lost = args.force && !is_readable(&found);
+    let is_lost = args.force.is_whole() && !is_readable(&found);
     let reserved = is_lost.then(|| CopySuffix::unreadable(&found, args.change.dry_run)).transpose()?;
     let keep = match &reserved {
         Some(suffix) if args.change.backup.is_none() => keep.unreadable(&found, suffix),
         _ => keep,
     };
     let names = Names { operation: OPERATION, keep, yes: args.consent.yes };
-    let snapshot = restorable.take()?;
+    let mut snapshot = restorable.take()?;
     let instead = is_lost.then_some(restorable.file);
     let source = restorable.name;
+    // A backup is what was stored here; any other file may be from anywhere.
+    let place = args.from.is_some().then(|| Place::resolved(&found)).transpose()?;
     run_keeping(found, &args.change, names, instead, Soundness::Whatever, |present, subject| {
         check_stack(args, present, &snapshot, subject.name, &source)?;
+        let mut done = done(&source);
+        if let Some(place) = &place {
+            done.warnings.extend(gate(&snapshot, &source, &args.force)?);
+            let of = (source.as_str(), None);
+            let secured = place.secure_snapshot(&mut snapshot, Some(present), of, &args.force)?;
+            done.warnings.extend(secured.warnings);
+        }
         *present = snapshot;
-        Ok(done(&source))
+        Ok(done)
     })
 }
 

@@ -23,8 +23,8 @@ use crate::session::save::refuse_encrypted;
 use crate::session::stack::{LockedStack, ManagedStack};
 
 /// What is stored now, as far as it can be read.
-struct Present {
-    file: DeploymentFile,
+pub(super) struct Present {
+    pub(super) file: DeploymentFile,
     /// The text; nothing if there is no state, or if it cannot be read.
     text: Option<Vec<u8>>,
     /// Why it cannot be read.
@@ -147,7 +147,7 @@ async fn compare(
     Ok((Changed { done, diff, written: false }, vanishing))
 }
 
-async fn present(managed: &ManagedStack, stack: &Stack) -> Result<Present> {
+pub(super) async fn present(managed: &ManagedStack, stack: &Stack) -> Result<Present> {
     let nothing = || {
         decode(&stack.new_document(), &DecodeOptions::default())
             .map_err(|error| Failure::new(Kind::Unusable, chain(&error)))

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use groundstate_pulumi_deployment::readable_values;
 use groundstate_pulumi_diy::{
     Backend, ErrorKind, Layout, RelocateOptions, Relocation, Stack, StackFilter, StackRef,
 };
@@ -230,6 +231,7 @@ impl Migration<'_> {
             );
         }
         let (old, new) = (self.from.stack(from), self.to.stack(to));
+        refuse_readable(&old, &source).await?;
         let mut options = RelocateOptions::default();
         options.keep_source = !self.args.remove;
         if self.args.dry_run {
@@ -287,6 +289,27 @@ impl Migration<'_> {
         }
         Err(found.failure(&error))
     }
+}
+
+/// Refuses to copy a state with readable secrets, whose bytes would be the same at the target.
+async fn refuse_readable(found: &FoundStack, source: &Stack) -> Result<()> {
+    // A state that cannot be read is explained where it is to be copied.
+    let Ok(Some(file)) = source.read().await.and_then(|read| read.map(|read| read.decode()).transpose()) else {
+        return Ok(());
+    };
+    let readable = file.snapshot.as_ref().map_or(0, readable_values);
+    if readable == 0 {
+        return Ok(());
+    }
+    let secrets = count(readable, "secret");
+    let message = format!("{secrets} of {source} stand readable in its state, and would be copied so");
+    Err(Failure::new(Kind::Unusable, message)
+        .hint(format!(
+            "encrypt them first: `{}`, then `{} stack.json`",
+            found.command("pull -o stack.json"),
+            found.command("push")
+        ))
+        .hint(format!("`{}` encrypts them under a new key", found.command("change-secrets-provider"))))
 }
 
 pub(super) fn print(args: &StacksMigrateArgs, from: &str, to: &str, done: &[Migrated]) -> Result<()> {

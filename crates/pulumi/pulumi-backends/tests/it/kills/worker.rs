@@ -190,7 +190,7 @@ impl Worker {
         let copy = &copies[self.random.usize(..copies.len())];
         let state = said_by(&stack.read_copy(copy).await?);
         say(&format!("state begins {state}"));
-        stack.restore(copy, false, Arc::clone(lock) as _).await?;
+        stack.restore(copy, &ImportOptions::default(), Arc::clone(lock) as _).await?;
         say(&format!("state done {state}"));
         Ok(())
     }
@@ -207,7 +207,7 @@ impl Worker {
         let state = format!("{number}:{}", before.split_once(':').map_or("", |(_, names)| names));
         say(&format!("state begins {state}"));
         let text = export.to_string();
-        stack.import(text.as_bytes(), ImportOptions::default(), Arc::clone(lock) as _).await?;
+        stack.import(text.as_bytes(), &ImportOptions::default(), Arc::clone(lock) as _).await?;
         say(&format!("state done {state}"));
         Ok(())
     }

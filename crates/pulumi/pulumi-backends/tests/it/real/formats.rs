@@ -84,7 +84,7 @@ async fn exports_of_one_are_imports_of_the_other(place: &PulumiPlace) {
     let lock = Arc::new(stack.lock(&holder(), &LockOptions::default()).await.unwrap());
     let text = deployment.to_string();
     let imported =
-        stack.import(text.as_bytes(), ImportOptions::default(), Arc::clone(&lock) as _).await.unwrap();
+        stack.import(text.as_bytes(), &ImportOptions::default(), Arc::clone(&lock) as _).await.unwrap();
     lock.release().await.unwrap();
     assert_eq!(imported.warnings.len(), 1, "{imported:?}");
     assert_eq!(protected(&stack).await, [""; 0]);

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use groundstate_common::hex;
 use groundstate_pulumi_backends::pulumi_http::ServiceStack;
 use groundstate_pulumi_deployment::{
-    DecodeOptions, DeploymentFile, EncodeOptions, decode, encode, seal_snapshot, secrets_providers,
+    DecodeOptions, DeploymentFile, EncodeOptions, decode, encode, readable_values, seal_snapshot,
+    secrets_providers,
 };
 use groundstate_pulumi_secrets::passphrase::{self as salts, GivenPassphrase, Purpose};
 use groundstate_pulumi_secrets::{Manager, OsEntropy, SecretsProviders};
@@ -23,6 +24,7 @@ use crate::input::stack_config::confirm;
 use crate::pulumi::secrets::{by_key_service, failure, of_providers, opened, provider};
 use crate::pulumi::{passphrase, service_secrets};
 use crate::report::error::{Failure, Kind, Result, chain};
+use crate::report::text::count;
 
 /// The type of managers whose key a service keeps, which no other place has.
 const SERVICE: &str = "service";
@@ -70,11 +72,54 @@ impl Recoder {
         let mut file = read(text, name)?;
         let Some(snapshot) = file.snapshot.as_mut() else { return Ok(text.to_vec()) };
         let old = providers(snapshot)?;
-        let Some(new) = self.manager_for(old.as_ref(), name)? else { return Ok(text.to_vec()) };
+        let Some(new) = self.manager_for(old.as_ref(), name)? else {
+            return self.sealed(text, file, old.as_ref(), name);
+        };
         let manager = old.as_ref().map(|old| self.opener(old)).transpose()?;
         opened(snapshot, manager.as_deref())?;
         snapshot.secrets_provider = Some(provider(new.providers())?);
         seal_snapshot(snapshot, new.encrypter()).map_err(failure)?;
+        encode(&file, &EncodeOptions::default()).map_err(|error| Failure::new(Kind::Unusable, chain(&error)))
+    }
+
+    /// A state whose manager stays. What is readable in it is encrypted on its way.
+    fn sealed(
+        &self,
+        text: &[u8],
+        mut file: DeploymentFile,
+        old: Option<&SecretsProviders>,
+        name: &str,
+    ) -> Result<Vec<u8>> {
+        let Some(snapshot) = file.snapshot.as_mut() else { return Ok(text.to_vec()) };
+        let readable = readable_values(snapshot);
+        if readable == 0 {
+            return Ok(text.to_vec());
+        }
+        let manager = match (old, &self.target) {
+            (Some(old), _) => self.opener(old).map_err(|failure| {
+                let secrets = count(readable, "secret");
+                let message = format!(
+                    "cannot encrypt {secrets} of {name}, which would be stored readable: {}",
+                    failure.message
+                );
+                Failure { message, ..failure }
+            })?,
+            (None, Some(stack)) => Arc::new(service_secrets::of_stack(stack)?),
+            (None, None) => {
+                let secrets = count(readable, "secret");
+                let message = format!(
+                    "{name} names no secrets provider, and {secrets} would be stored readable"
+                );
+                return Err(Failure::new(Kind::Unusable, message).hint(
+                    "`--secrets-provider passphrase`, or the URL of a key, encrypts them on their way",
+                ));
+            }
+        };
+        seal_snapshot(snapshot, manager.encrypter()).map_err(failure)?;
+        if old.is_none() {
+            snapshot.secrets_provider = Some(provider(manager.providers())?);
+            self.old.borrow_mut().insert(of(manager.providers()), manager);
+        }
         encode(&file, &EncodeOptions::default()).map_err(|error| Failure::new(Kind::Unusable, chain(&error)))
     }
 
