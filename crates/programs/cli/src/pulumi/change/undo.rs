@@ -86,7 +86,7 @@ pub(super) fn check_stack(
     name: &str,
     source: &str,
 ) -> Result<()> {
-    if args.force || stack(present) == stack(backup) {
+    if args.force.is_whole() || stack(present) == stack(backup) {
         return Ok(());
     }
     let message = format!("{source} is not a backup of {name}: it is of another stack");
