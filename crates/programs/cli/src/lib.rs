@@ -64,7 +64,8 @@ pub fn main_with(registry: Registry) -> ExitCode {
     if cli.trust_directory {
         Environment::trust_directories();
     }
-    let code = match Environment::check().and_then(|()| commands::run(cli.command)) {
+    let given = Environment::give(cli.var_file, cli.var);
+    let code = match given.and_then(|()| Environment::check()).and_then(|()| commands::run(cli.command)) {
         Ok(outcome) => outcome.exit_code(),
         Err(failure) => {
             if !failure.quiet {

@@ -75,7 +75,7 @@ pub use maintenance::{DigestRepair, FoundLock, LockMaintenance, LockMove};
 pub use outputs::Outputs;
 #[cfg(feature = "pg")]
 pub use pg::PgFactory;
-pub use registry::{Context, Factory, Location, Opened, Registry};
+pub use registry::{Context, Factory, Location, Opened, Registry, doubtful};
 #[cfg(feature = "s3")]
 pub use s3::S3Factory;
 pub use settings::Settings;
@@ -86,6 +86,8 @@ pub use workdir::{
 
 /// Clocks, ids and what waits.
 pub use groundstate_common as common;
+/// The evaluation of variables and locals.
+pub use groundstate_encryption as encryption;
 /// The contract of stores, and the manager.
 pub use groundstate_statemgr as statemgr;
 /// The models of states.

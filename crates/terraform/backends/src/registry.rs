@@ -14,7 +14,25 @@ use crate::maintenance::LockMaintenance;
 use crate::outputs::Outputs;
 use crate::settings::Settings;
 use crate::url::PlaceUrl;
-use crate::workdir::{Purpose, Variables, WorkingDirectory};
+use crate::workdir::{Disagreement, Purpose, Variables, WorkingDirectory};
+
+/// The warning about a state that is read although the block of its directory cannot be evaluated.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use groundstate_backends::{Disagreement, doubtful};
+///
+/// let doubt = Disagreement::NotEvaluated {
+///     option: "key".to_owned(),
+///     why: "the function `lower` is not evaluated here".to_owned(),
+///     leads_elsewhere: false,
+/// };
+/// assert!(doubtful(Path::new("network"), &doubt, "s3://b/net.tfstate").ends_with("reading s3://b/net.tfstate, which the last `init` recorded"));
+/// ```
+pub fn doubtful(directory: &Path, doubt: &Disagreement, state: &str) -> String {
+    format!("{}: {doubt}; reading {state}, which the last `init` recorded", directory.display())
+}
 
 /// Types of Terraform and OpenTofu that nothing here opens.
 const FOREIGN: [&str; 20] = [
@@ -356,7 +374,9 @@ impl Registry {
         workspace: Option<&WorkspaceName>,
         context: &Context,
     ) -> Result<Location, BackendsError> {
-        self.must_have(directory.settings().kind())?;
+        if directory.is_known() {
+            self.must_have(directory.settings().kind())?;
+        }
         directory.check(context.purpose, context.trusts_directories)?;
         let workspace = workspace.cloned().map_or_else(|| directory.workspace(), Ok)?;
         let settings = directory.settings().clone();
@@ -368,7 +388,11 @@ impl Registry {
             "resolved a directory"
         );
         let context = Context { data: directory.data().to_owned(), ..context.clone() };
-        let opened = self.open(&settings, &context.directory(directory.root()))?;
+        let mut opened = self.open(&settings, &context.directory(directory.root()))?;
+        if let Some(doubt) = directory.doubt() {
+            let store = opened.backend.store(&workspace)?;
+            opened.warnings.push(doubtful(directory.root(), doubt, &store.to_string()));
+        }
         let directory = Some(directory.root().to_owned());
         Ok(Location { opened, settings, workspace, is_named: false, directory })
     }

@@ -16,7 +16,8 @@ use super::look::{
 };
 use super::order::OrderArgs;
 use super::places::{
-    HistoryArgs, MigrateArgs, MigrateLockArgs, RepairDigestArgs, RollbackArgs, WorkspacesArgs, workspace_name,
+    HistoryArgs, MigrateArgs, MigrateLockArgs, RepairDigestArgs, RollbackArgs, WorkspacesArgs,
+    variable_value, workspace_name,
 };
 use super::pulumi::{
     ChangeSecretsProviderArgs, CryptArgs, DependencyGraphArgs, PendingArgs, RepairArgs, RmArgs,
@@ -64,9 +65,16 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "STACK")]
     pub(crate) stack: Option<String>,
     /// Accepts the backend that `.terraform` records even if the configuration does not confirm it, programs and key services that the
-    /// directory names for its encryption, and addresses and credentials that only a Pulumi state names for its key service
+    /// directory names for its encryption, values of its variables in your own encryption configuration, and addresses and credentials
+    /// that a Pulumi state or a stack configuration names for its key service
     #[arg(long, global = true)]
     pub(crate) trust_directory: bool,
+    /// Sets a variable of the configuration, for expressions in `backend` and `encryption` blocks; counts more than `--var-file`
+    #[arg(long, global = true, value_name = "NAME=VALUE", value_parser = variable_value)]
+    pub(crate) var: Vec<(String, String)>,
+    /// Sets variables of the configuration from this file; counts more than the files of the directory
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) var_file: Vec<std::path::PathBuf>,
     /// Encrypts and decrypts states as this file says: the inside of an `encryption` block of OpenTofu, or a file with such a block
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) encryption: Option<std::path::PathBuf>,

@@ -139,12 +139,15 @@ impl<'w> Line<'w> {
         typed.next_if(|word| matches!(*word, "terraform" | "tofu" | "pulumi"));
         while let Some(word) = typed.next() {
             match word {
-                "--workspace" | "--log-format" => {
+                "--workspace" | "--log-format" | "--var" | "--var-file" => {
                     let value = typed.next().map(shell_word).unwrap_or_default();
                     line.globals.push(format!("{word} {value}"));
                 }
                 "--trust-directory" | "-v" | "-vv" | "--verbose" => line.globals.push(word.to_owned()),
-                _ if word.starts_with("--workspace=") || word.starts_with("--log-format=") => {
+                _ if ["--workspace=", "--log-format=", "--var=", "--var-file="]
+                    .iter()
+                    .any(|name| word.starts_with(name)) =>
+                {
                     line.globals.push(shell_word(word).into_owned());
                 }
                 _ => match word.strip_prefix("-chdir=") {

@@ -171,6 +171,14 @@ pub(crate) struct RepairDigestArgs {
 }
 
 /// Reads the name of a workspace.
+/// Reads the name and the value of a variable. Errors have no part of the value, which may be a secret.
+pub(crate) fn variable_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
+        _ => Err("write it as NAME=VALUE".to_owned()),
+    }
+}
+
 pub(crate) fn workspace_name(text: &str) -> Result<WorkspaceName, String> {
     WorkspaceName::parse(text).map_err(|error| error.to_string())
 }

@@ -77,17 +77,37 @@ impl From<BackendsError> for Failure {
 }
 
 fn disagrees(failure: Failure, purpose: Purpose, disagreement: &Disagreement) -> Failure {
-    let failure = failure.hint("run `terraform init` there");
-    let is_contradicted =
-        matches!(disagreement, Disagreement::NeverInitialised(_) | Disagreement::Changed(_));
-    match purpose {
-        Purpose::Read if matches!(disagreement, Disagreement::NeverInitialised(_)) => {
-            failure.hint("`--trust-directory` reads the file of the local backend")
+    const TRUST: &str =
+        "`--trust-directory` takes what `.terraform` records; use it for your own directories only";
+    match disagreement {
+        Disagreement::StateStore(_) | Disagreement::UnknownRecord(_) => failure,
+        Disagreement::NotEvaluated { leads_elsewhere, .. } => {
+            let failure = failure.hint("give variables with `--var NAME=VALUE` or `--var-file FILE`");
+            match purpose {
+                Purpose::Read if *leads_elsewhere => failure.hint(TRUST),
+                Purpose::Read => failure,
+                Purpose::Change => {
+                    failure.hint("or name the state itself: its file, or an address such as s3://BUCKET/KEY")
+                }
+            }
         }
-        Purpose::Change if is_contradicted => failure,
-        _ => failure.hint(
-            "`--trust-directory` takes what `.terraform` records; use it for your own directories only",
-        ),
+        Disagreement::NeverInitialised(_) | Disagreement::Changed(_) => {
+            let failure = failure.hint("run `terraform init` there");
+            let failure = match disagreement {
+                Disagreement::Changed(Some(_)) => failure.hint(
+                    "if the block has variables, `--var NAME=VALUE` and `--var-file FILE` give their values",
+                ),
+                _ => failure,
+            };
+            match (purpose, disagreement) {
+                (Purpose::Change, _) => failure,
+                (_, Disagreement::NeverInitialised(_)) => {
+                    failure.hint("`--trust-directory` reads the file of the local backend")
+                }
+                _ => failure.hint(TRUST),
+            }
+        }
+        _ => failure.hint("run `terraform init` there").hint(TRUST),
     }
 }
 
@@ -131,11 +151,27 @@ pub(crate) fn elsewhere(directory: &Path, error: BackendsError) -> Failure {
             let message = format!(
                 "the state of {shown} is kept by the backend {kind:?}, which is not among those that are built in: {known}"
             );
-            Failure::new(Kind::NoState, message).hint(format!(
-                "fetch it with `terraform -chdir={} state pull > FILE` and name FILE instead",
-                shell_word(&shown.to_string())
-            ))
+            Failure::new(Kind::NoState, message).hint(fetch(directory))
         }
-        error => error.into(),
+        error => {
+            let is_foreign = matches!(
+                &error,
+                BackendsError::Disagreement {
+                    disagreement: Disagreement::StateStore(_) | Disagreement::UnknownRecord(_),
+                    ..
+                }
+            );
+            let failure = Failure::from(error);
+            if is_foreign { failure.hint(fetch(directory)) } else { failure }
+        }
     }
+}
+
+/// The advice for a directory whose state only its own product can reach.
+fn fetch(directory: &Path) -> String {
+    let directory = directory.display().to_string();
+    format!(
+        "fetch it with `terraform -chdir={} state pull > FILE` and name FILE instead",
+        shell_word(&directory)
+    )
 }

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use async_trait::async_trait;
-use groundstate_backends::{ConfigurationFile, ConfigurationFiles};
+use groundstate_backends::ConfigurationFiles;
 use groundstate_common::{Entropy, OsEntropy, shell_command};
 use groundstate_encryption::{
     BoxError, Configuration, ConfigurationError, Envelope, EnvelopeLayout, KeyRequest, OpenError, Opened,
-    ProvidedKey, Scope, SourceFile, Sources, Target, Value, read_variables,
+    ProvidedKey, Scope, SourceFile, Sources, Target,
 };
 use groundstate_encryption_providers::{Encryption, KeyRing, KeyService, Programs};
 use tokio::runtime::{Builder, Handle};
@@ -244,58 +244,63 @@ fn folder_of_file(file: &Path) -> PathBuf {
 }
 
 /// What the directory says, changed by the environment, and that by the file of the command line.
-fn configuration(folder: Option<&Path>, trusts: bool) -> Result<Option<Configuration>> {
+///
+/// `may_reach_out` permits the directory's own block to run programs and to ask services. The user's configuration sees variables and
+/// locals of the directory only if the user trusts the directory.
+fn configuration(folder: Option<&Path>, may_reach_out: bool) -> Result<Option<Configuration>> {
     let environment = Environment::of_process();
-    let given = environment
-        .variables
-        .iter()
-        .filter_map(|(name, value)| Some((name.strip_prefix("TF_VAR_")?.to_owned(), Value::text(value))));
-    let scope = given.fold(Scope::new(), |scope, (name, value)| scope.variable(name, value));
-    let (own, scope) = match folder {
-        Some(folder) => of_directory(folder, scope, trusts)?,
-        None => (None, scope),
-    };
     let variable = environment.variables.get(VARIABLE).unwrap_or_default();
+    let is_given = CHOSEN.get().is_some() || !variable.trim().is_empty();
+    let own = match folder {
+        Some(folder) => OfDirectory::read(folder, &environment, is_given)?,
+        None => OfDirectory::default(),
+    };
+    let OfDirectory { configuration: own, scope } = own;
+    if let Some((address, place)) =
+        own.as_ref().filter(|_| !may_reach_out).and_then(Configuration::reaches_out)
+    {
+        let message = format!("{place}: {address} runs a program or asks a service that the directory names");
+        return Err(Failure::new(Kind::Usage, message)
+            .hint("`--trust-directory` accepts it; use it for your own directories only"));
+    }
+    let scope = match scope {
+        Some(scope) => scope,
+        None => environment.variables.scope().map_err(unusable)?,
+    };
     let variable = Configuration::parse(VARIABLE, variable, &scope).map_err(unusable)?;
     let chosen = CHOSEN.get().map(|path| of_file(path, &scope)).transpose()?.flatten();
     let parts = [own, variable, chosen].into_iter().flatten();
     Ok(parts.reduce(Configuration::merged))
 }
 
-/// The configuration of a directory, and the variables that it knows.
-fn of_directory(folder: &Path, scope: Scope, is_trusted: bool) -> Result<(Option<Configuration>, Scope)> {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    if !folder.is_dir() {
-        return Ok((None, scope));
-    }
-    let ConfigurationFiles { sources, variables } = ConfigurationFiles::read(folder)?;
-    let has_block = Sources(&named(&sources, &names(&sources))).mention_encryption();
-    // Other blocks of a directory matter only for what its own block, or the user's, refers to.
-    if !has_block && CHOSEN.get().is_none() && std::env::var_os(VARIABLE).is_none() {
-        return Ok((None, scope));
-    }
-    let names_of_variables = names(&variables);
-    let files = named(&variables, &names_of_variables);
-    let scope = files.iter().try_fold(scope, |scope, file| read_variables(*file, scope)).map_err(unusable)?;
-    let names_of_sources = names(&sources);
-    let files = named(&sources, &names_of_sources);
-    let scope = Sources(&files).scope(scope).map_err(unusable)?;
-    let own = Sources(&files).configuration(&scope).map_err(unusable)?;
-    if let Some((address, place)) = own.as_ref().filter(|_| !is_trusted).and_then(Configuration::reaches_out)
-    {
-        let message = format!("{place}: {address} runs a program or asks a service that the directory names");
-        return Err(Failure::new(Kind::Usage, message)
-            .hint("`--trust-directory` accepts it; use it for your own directories only"));
-    }
-    Ok((own, scope))
+/// The configuration of a directory.
+#[derive(Default)]
+struct OfDirectory {
+    configuration: Option<Configuration>,
+    /// Its variables and locals, if the user's own configuration sees them.
+    scope: Option<Scope>,
 }
 
-fn names(files: &[ConfigurationFile]) -> Vec<String> {
-    files.iter().map(|file| file.path.display().to_string()).collect()
-}
-
-fn named<'a>(files: &'a [ConfigurationFile], names: &'a [String]) -> Vec<SourceFile<'a>> {
-    files.iter().zip(names).map(|(file, name)| SourceFile { name, text: &file.text }).collect()
+impl OfDirectory {
+    /// Reads the files of a directory. If `is_given` is `true`, the user has a configuration that may use its variables.
+    fn read(folder: &Path, environment: &Environment, is_given: bool) -> Result<Self> {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        if !folder.is_dir() {
+            return Ok(Self::default());
+        }
+        let files = ConfigurationFiles::read(folder)?;
+        let names: Vec<String> = files.sources.iter().map(|file| file.path.display().to_string()).collect();
+        let sources = files.sources.iter().zip(&names);
+        let sources: Vec<_> = sources.map(|(file, name)| SourceFile { name, text: &file.text }).collect();
+        let is_shared = environment.trusts && is_given;
+        // Variables and locals of a directory matter only for what refers to them.
+        if !Sources(&sources).mention_encryption() && !is_shared {
+            return Ok(Self::default());
+        }
+        let scope = files.scope(&environment.variables).map_err(unusable)?;
+        let configuration = Sources(&sources).configuration(&scope).map_err(unusable)?;
+        Ok(Self { configuration, scope: is_shared.then_some(scope) })
+    }
 }
 
 /// The configuration in a file that the user names: the inside of an `encryption` block, or a file with such a block.

@@ -1,9 +1,11 @@
 //! What the environment and the command line say of directories and workspaces, for the whole run.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use groundstate_backends::{BackendsError, Context, Purpose, Registry, Variables};
+use groundstate_backends::{BackendsError, ConfigurationFile, Context, Purpose, Registry, Variables};
 use groundstate_common::{OsIds, SystemClock};
+use groundstate_durable::{Links, small_text};
 use groundstate_statemgr::{TokioSleeper, WorkspaceName};
 
 use crate::report::error::{Failure, Kind, Result};
@@ -19,6 +21,12 @@ static STACK: OnceLock<String> = OnceLock::new();
 
 /// The backends that the program was built with; they hold for the whole run.
 static REGISTRY: OnceLock<Registry> = OnceLock::new();
+
+/// Values that the command line gives to variables of configurations; they hold for the whole run.
+static GIVEN: OnceLock<(Vec<ConfigurationFile>, Vec<(String, String)>)> = OnceLock::new();
+
+/// Largest size of a file that `--var-file` names, in bytes.
+const LARGEST: u64 = 1 << 20;
 
 /// Says the same as `--trust-directory`.
 const TRUST: &str = "GROUNDSTATE_TRUST_DIRECTORY";
@@ -39,6 +47,10 @@ impl Environment {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
         let variables: Variables = std::env::vars_os().filter_map(text).collect();
+        let (files, values) = GIVEN.get().cloned().unwrap_or_default();
+        let variables = files.into_iter().fold(variables, Variables::with_file);
+        let variables =
+            values.into_iter().fold(variables, |known, (name, value)| known.with_value(name, value));
         let trusts = TRUSTED.get().copied().unwrap_or_default()
             || variables.get(TRUST).is_some_and(|text| matches!(text, "true" | "1"));
         Self { variables, chosen: CHOSEN.get().cloned(), trusts }
@@ -67,6 +79,26 @@ impl Environment {
             Err(BackendsError::Variable { name }) => Err(refused(&name)),
             _ => Ok(()),
         }
+    }
+
+    /// Gives variables of configurations these values in this run: those of the files, and over them the single ones.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a file cannot be read, or is larger than 1 MiB.
+    pub(crate) fn give(paths: Vec<PathBuf>, values: Vec<(String, String)>) -> Result<()> {
+        let read = |path: PathBuf| {
+            let text = small_text(&path, LARGEST, Links::Follow);
+            let text = text.map_err(|error| Failure::unreadable(&path, &error))?;
+            let missing = || Failure::new(Kind::NoState, format!("{} does not exist", path.display()));
+            Ok(ConfigurationFile { text: text.ok_or_else(missing)?, path })
+        };
+        let files = paths.into_iter().map(read).collect::<Result<Vec<_>>>()?;
+        let parsed = files.iter().cloned().fold(Variables::none(), Variables::with_file).scope();
+        parsed.map_err(|error| Failure::new(Kind::Usage, format!("cannot read the variables: {error}")))?;
+        // Set once; later calls are ignored.
+        GIVEN.get_or_init(|| (files, values));
+        Ok(())
     }
 
     /// Has directories of this run count although their configuration does not confirm them.

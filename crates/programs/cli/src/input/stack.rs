@@ -18,7 +18,6 @@ use crate::input::found_stack::{FoundPlace, FoundStack};
 use crate::input::remote::{Remote, RemoteStack};
 #[cfg(feature = "http")]
 use crate::input::service::FoundService;
-use crate::input::stack_config;
 use crate::input::stack_store::{StackBackend, StackPlace};
 use crate::report::error::{Failure, Kind, Result};
 
@@ -144,7 +143,6 @@ pub(crate) fn of_directory(directory: &Path, environment: &Environment) -> Resul
 /// The same, for commands on the stack as a whole.
 pub(crate) fn found_in_directory(directory: &Path, environment: &Environment) -> Result<FoundPlace> {
     let (chosen, project, variable) = choose(directory, environment)?;
-    project.iter().for_each(stack_config::remember);
     let home = PulumiHome::of(&variable);
     let stack = match environment.stack() {
         Some(stack) => stack.to_owned(),

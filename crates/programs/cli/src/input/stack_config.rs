@@ -1,4 +1,4 @@
-//! Configurations of stacks, which say whose URLs of key services are: those in the projects that the user works in are the user's own.
+//! Configurations of stacks, and the URLs of key services that the user names.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,63 +6,30 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use groundstate_durable::{Links, small_text};
-use groundstate_pulumi_backends::{Project, StackConfig};
+use groundstate_pulumi_backends::StackConfig;
 
 use crate::input::environment::Environment;
 use crate::report::error::{Failure, Kind, Result, chain};
 
-/// How large a configuration may be.
+/// Largest size of a configuration, in bytes.
 const LIMIT: u64 = 1 << 20;
 
-/// What is known of this run to be the user's own.
-static KNOWN: Mutex<Known> = Mutex::new(Known { folders: BTreeSet::new(), urls: BTreeSet::new() });
+/// URLs of key services that the command line names; they hold for the whole run.
+static KNOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-struct Known {
-    /// Where configurations of stacks are.
-    folders: BTreeSet<PathBuf>,
-    /// URLs of key services.
-    urls: BTreeSet<String>,
-}
-
-fn known<T>(with: impl FnOnce(&mut Known) -> T) -> T {
+fn known<T>(with: impl FnOnce(&mut BTreeSet<String>) -> T) -> T {
     with(&mut KNOWN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Has the configurations of a project count, which the command line names.
-pub(crate) fn remember(project: &Project) {
-    known(|known| known.folders.insert(project.stack_config_folder()));
-}
-
-/// Has a URL count that the command line or a configuration names.
+/// Trusts a URL that the command line names.
 pub(crate) fn confirm(url: &str) {
-    known(|known| known.urls.insert(url.to_owned()));
+    known(|known| known.insert(url.to_owned()));
 }
 
-/// Whether a URL of a key service is the user's own: the command line names it, or a configuration of a project that the command line
-/// names or in which it runs, or the directory is trusted.
+/// Returns `true` if the URL of a key service is the user's own: the command line names it, or the user trusts the directory. A
+/// `Pulumi.STACK.yaml` confirms no URL, since it is a part of the checkout.
 pub(crate) fn is_confirmed(url: &str) -> bool {
-    if Environment::of_process().trusts || known(|known| known.urls.contains(url)) {
-        return true;
-    }
-    let mut folders: BTreeSet<PathBuf> = known(|known| known.folders.clone());
-    let here = std::env::current_dir().ok().and_then(|here| Project::find(&here).ok().flatten());
-    folders.extend(here.map(|project| project.stack_config_folder()));
-    folders.iter().any(|folder| configurations(folder).any(|path| names(&path, url)))
-}
-
-fn configurations(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).filter(|path| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        name.starts_with("Pulumi.") && matches!(ending, Some("yaml" | "yml" | "json"))
-    })
-}
-
-fn names(path: &Path, url: &str) -> bool {
-    let text = small_text(path, LIMIT, Links::Follow).ok().flatten();
-    let config = text.and_then(|text| StackConfig::parse(&text).ok());
-    config.is_some_and(|config| config.secrets_provider() == Some(url))
+    Environment::of_process().trusts || known(|known| known.contains(url))
 }
 
 /// The configuration of a stack in a file, and what the file holds.

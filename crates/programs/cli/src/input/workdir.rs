@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use groundstate_backends::{Purpose, Settings, WorkingDirectory, local_path};
+use groundstate_backends::{Purpose, Settings, WorkingDirectory, doubtful, local_path};
 use groundstate_common::is_hidden;
 use groundstate_statemgr::WorkspaceName;
 
 use crate::input::backend::elsewhere;
 use crate::input::environment::Environment;
-use crate::input::remote::{Located, Remote};
+use crate::input::remote::{Located, Remote, warn_once};
 use crate::report::error::{Failure, Kind, Result};
 
 /// Finds the state of the selected workspace. One in a file has to exist if `must_exist` says so.
@@ -27,9 +27,12 @@ pub(crate) fn locate(
             .map_err(|error| elsewhere(directory, error))?;
         return Ok(Located::Remote(Box::new(Remote::new(place, &directory.display().to_string())?)));
     }
-    work.check(purpose, environment.trusts)?;
+    work.check(purpose, environment.trusts).map_err(|error| elsewhere(directory, error))?;
     let workspace = environment.chosen().cloned().map_or_else(|| work.workspace(), Ok)?;
     let file = local_path(settings, &workspace, directory)?;
+    if let Some(doubt) = work.doubt() {
+        warn_once(&[doubtful(directory, doubt, &file.display().to_string())]);
+    }
     if !must_exist || file.exists() {
         Ok(Located::File(file, Some(directory.to_owned())))
     } else {

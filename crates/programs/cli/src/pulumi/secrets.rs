@@ -121,10 +121,8 @@ pub(super) fn by_key_service<T: Send>(
     let failed = |error: &dyn std::error::Error| Failure::new(Kind::Unusable, chain(error));
     waited(async || ask(key_services()).await).map_err(|error| failed(&error))?.map_err(|error| match error {
         CloudSecretsError::Untrusted { .. } => failed(&error)
-            .hint(
-                "name the directory of the project, whose stack configuration has the same `secretsprovider`",
-            )
-            .hint("if the state is no stranger's, run the same command with `--trust-directory`"),
+            .hint("`--trust-directory` accepts it; use it for your own stacks and directories only")
+            .hint("or set PULUMI_CLOUD_SECRET_OVERRIDE to the URL that you use"),
         error => failed(&error),
     })
 }

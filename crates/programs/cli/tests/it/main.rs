@@ -8,6 +8,7 @@
 )]
 
 mod backups;
+mod backend_blocks;
 mod check;
 mod compressed;
 mod consent;
@@ -15,6 +16,8 @@ mod diagnostics;
 mod diff;
 mod encryption;
 mod encryption_targets;
+#[cfg(unix)]
+mod encryption_variables;
 mod examples;
 mod fixtures;
 mod foreign;

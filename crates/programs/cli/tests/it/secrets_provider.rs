@@ -229,9 +229,9 @@ fn readable_secrets_of_a_state_without_a_provider_are_encrypted() {
     assert!(run(&["outputs", name, "x", "--show-secrets"]).clean().contains("trout"));
 }
 
-/// What stands in a state alone may be a stranger's: it chooses neither an address nor credentials.
+/// A state and a stack configuration may be a stranger's: they choose neither an address nor credentials.
 #[test]
-fn addresses_in_a_state_count_if_the_configuration_or_the_user_confirms_them() {
+fn addresses_and_profiles_of_a_state_or_a_configuration_count_if_the_user_confirms_them() {
     let recorder = Recorder::start(Answer::new(400));
     let address = recorder.endpoint().replace(':', "%3A").replace('/', "%2F");
     let url = format!("awskms://alias/x?region=us-east-1&endpoint={address}");
@@ -259,9 +259,21 @@ fn addresses_in_a_state_count_if_the_configuration_or_the_user_confirms_them() {
     run(&["--trust-directory"]);
     let asked = recorder.requests().len();
     assert!(asked > 0);
-    // The configuration of the project in which the command runs has the same URL.
+    // The configuration of the project in which the command runs is a part of the checkout.
     fs::write(folder.path().join("Pulumi.yaml"), "name: shop\nruntime: yaml\n").unwrap();
-    fs::write(folder.path().join("Pulumi.dev.yaml"), format!("secretsprovider: {url}\n")).unwrap();
-    run(&[]);
+    let config =
+        format!("secretsprovider: {url}\nencryptedkey: d3JhcHBlZA==\nconfig:\n  shop:a:\n    secure: x\n");
+    fs::write(folder.path().join("Pulumi.dev.yaml"), config).unwrap();
+    let refused = run(&[]);
+    assert!(refused.contains("the parameter `endpoint`"), "{refused}");
+    assert_eq!(recorder.requests().len(), asked, "the configuration confirms nothing");
+    // The variable is the user's.
+    let mut command = command(&["outputs", "stack.json", "x", "--show-secrets"]);
+    command.current_dir(folder.path()).env("AWS_ACCESS_KEY_ID", "a").env("AWS_SECRET_ACCESS_KEY", "b");
+    command
+        .env("AWS_EC2_METADATA_DISABLED", "true")
+        .stdin(Stdio::null())
+        .env("PULUMI_CLOUD_SECRET_OVERRIDE", &url);
+    Run::of(command.output().unwrap()).failed(5);
     assert!(recorder.requests().len() > asked);
 }

@@ -46,8 +46,11 @@ pub enum CloudSecretsError {
     /// The service of the URL in `PULUMI_CLOUD_SECRET_OVERRIDE` does not give the data key.
     #[error("the URL in {OVERRIDE} does not open the stack; unset it to use that of the stack")]
     Override(#[source] Box<Self>),
-    /// The URL leads to another address or chooses credentials, and only a state says so, which may be a stranger's.
-    #[error("the secrets provider {url} of the state has {what}, which only a trusted place may choose")]
+    /// The URL leads to another address or chooses credentials, and only a state or a stack configuration says so, which may be a
+    /// stranger's.
+    #[error(
+        "the secrets provider {url} has {what}, which neither a state nor a stack configuration may choose"
+    )]
     Untrusted {
         /// The URL without its parameters.
         url: String,

@@ -1,28 +1,16 @@
-//! Whether what `init` recorded is what the configuration says.
+//! Compares the record of `init` with the configuration.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use groundstate_common::Origin;
+use groundstate_common::{Origin, one_line};
 use serde_json::{Map, Value};
 
+use super::Purpose;
 use super::configuration::{Block, Blocks};
 use super::hash;
-use super::literal::{Leaves, Literal};
-
-/// What `init` recorded of a backend.
-#[derive(Clone)]
-pub(super) struct Recorded {
-    pub(super) kind: String,
-    pub(super) options: Map<String, Value>,
-    pub(super) hash: Option<u64>,
-}
-
-impl fmt::Debug for Recorded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recorded").field("kind", &self.kind).finish_non_exhaustive()
-    }
-}
+use super::literal::{Leaf, Leaves, Literal};
+use super::record::Recorded;
 
 /// Why the backend that a directory records is not the one that its configuration says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +24,32 @@ pub enum Disagreement {
     Changed(Option<String>),
     /// Only what `init` recorded has this option, which decides about credentials or addresses.
     OnlyRecorded(String),
+    /// An expression of the block cannot be evaluated, so the block may mean another state than the recorded one.
+    NotEvaluated {
+        /// The option.
+        option: String,
+        /// What is not evaluated; no value.
+        why: String,
+        /// If `true`, the option decides about credentials or addresses.
+        leads_elsewhere: bool,
+    },
+    /// The state is kept by a provider, in a state store of this type.
+    StateStore(String),
+    /// The record has a member that is not known, so the state may be anywhere.
+    UnknownRecord(String),
+}
+
+impl Disagreement {
+    /// Returns `true` if the recorded backend can be used nevertheless.
+    pub(super) fn permits(&self, purpose: Purpose, trust: bool) -> bool {
+        let is_read = purpose == Purpose::Read;
+        match self {
+            Self::NoBlock(_) | Self::OnlyRecorded(_) => trust,
+            Self::NeverInitialised(_) | Self::Changed(_) => trust && is_read,
+            Self::NotEvaluated { leads_elsewhere, .. } => is_read && (trust || !leads_elsewhere),
+            Self::StateStore(_) | Self::UnknownRecord(_) => false,
+        }
+    }
 }
 
 impl fmt::Display for Disagreement {
@@ -63,6 +77,20 @@ impl fmt::Display for Disagreement {
             Self::OnlyRecorded(option) => write!(
                 f,
                 "only `.terraform` has the option {option:?} of the backend, which decides about credentials or addresses"
+            ),
+            Self::NotEvaluated { option, why, .. } => {
+                let why = one_line(why);
+                write!(f, "the option {option:?} of the backend block cannot be evaluated: {why}")
+            }
+            Self::StateStore(kind) => {
+                write!(
+                    f,
+                    "a provider keeps its state, in the state store {kind:?}, which cannot be opened here"
+                )
+            }
+            Self::UnknownRecord(member) => write!(
+                f,
+                "what `init` recorded in `.terraform` has the member {member:?}, which may say where its state is, and is not known"
             ),
         }
     }
@@ -164,23 +192,35 @@ pub(super) fn compare(
     blocks: &Blocks,
 ) -> (Option<Disagreement>, BTreeMap<String, Origin>) {
     let Some(recorded) = recorded else {
-        let uninitialised = blocks.0.first().map(|block| Disagreement::NeverInitialised(block.kind.clone()));
+        let uninitialised = blocks.0.first().map(|block| match block.is_store {
+            true => Disagreement::StateStore(block.kind.clone()),
+            false => Disagreement::NeverInitialised(block.kind.clone()),
+        });
         return (uninitialised, BTreeMap::new());
     };
     let leaves = recorded_leaves(&recorded.options);
     let directory =
         || recorded.options.keys().map(|name| (name.clone(), Origin::Directory)).collect::<BTreeMap<_, _>>();
-    let mut found = Disagreement::NoBlock(recorded.kind.clone());
+    let mut found = (Disagreement::NoBlock(recorded.kind.clone()), directory());
     for block in &blocks.0 {
-        match differs(recorded, &leaves, block) {
+        let disagreement = differs(recorded, &leaves, block);
+        let is_of_block = match &disagreement {
             None => return (None, origins(directory(), &leaves, block)),
-            Some(disagreement) => found = disagreement,
+            Some(disagreement) => disagreement.permits(Purpose::Read, false),
+        };
+        // Reading is permitted if the block of one product permits it.
+        if !found.0.permits(Purpose::Read, false) {
+            let origins = if is_of_block { origins(directory(), &leaves, block) } else { directory() };
+            found = (disagreement.unwrap_or(found.0), origins);
         }
     }
-    (Some(found), directory())
+    (Some(found.0), found.1)
 }
 
 fn differs(recorded: &Recorded, leaves: &Leaves, block: &Block) -> Option<Disagreement> {
+    if block.is_store {
+        return Some(Disagreement::StateStore(block.kind.clone()));
+    }
     if block.kind != recorded.kind {
         return Some(Disagreement::Changed(None));
     }
@@ -195,33 +235,52 @@ fn differs(recorded: &Recorded, leaves: &Leaves, block: &Block) -> Option<Disagr
     for (path, value) in leaves {
         let is_harmless = is_harmless(&recorded.kind, path);
         let verdict = match says_of(&says, path) {
-            Some(Some(known)) if Some(known) == value.as_ref() => None,
-            Some(Some(_)) if is_same && is_harmless => None,
-            Some(Some(_)) if is_same => alone(path),
-            Some(Some(_)) => changed(path),
+            Some(says) if says == value => None,
+            // The caller looks at these last.
+            Some(Leaf::Unknown(_)) => None,
+            Some(_) if is_same && is_harmless => None,
+            Some(_) if is_same => alone(path),
+            Some(_) => changed(path),
             None if is_all && !is_same => changed(path),
-            Some(None) | None if is_harmless => None,
-            Some(None) | None => alone(path),
+            None if is_harmless => None,
+            None => alone(path),
         };
         if verdict.is_some() {
             return verdict;
         }
     }
-    let new = says.iter().find(|(path, value)| value.is_some() && !leaves.contains_key(*path));
-    new.and_then(|(path, _)| changed(path))
+    let is_new = |path: &String, says: &Leaf| matches!(says, Leaf::Known(_)) && !leaves.contains_key(path);
+    match says.iter().find(|(path, says)| is_new(path, says)) {
+        Some((path, _)) => changed(path),
+        None => not_evaluated(recorded, &says),
+    }
 }
 
-/// What the block says of a path: nothing, or a value, which may not be known.
-fn says_of<'l>(says: &'l Leaves, path: &str) -> Option<&'l Option<String>> {
-    let mut path = path;
-    loop {
-        if let Some(found) = says.get(path) {
-            return Some(found);
+/// The option of a block that cannot be evaluated; first of all one that decides about credentials or addresses.
+fn not_evaluated(recorded: &Recorded, says: &Leaves) -> Option<Disagreement> {
+    let options = says.iter().filter_map(|(path, says)| match says {
+        Leaf::Unknown(why) => {
+            let leads_elsewhere = !is_harmless(&recorded.kind, path);
+            Some(Disagreement::NotEvaluated { option: path.clone(), why: why.clone(), leads_elsewhere })
         }
-        // What is not known may have any members.
+        _ => None,
+    });
+    options.reduce(|found, next| match found.permits(Purpose::Read, false) {
+        true => next,
+        false => found,
+    })
+}
+
+/// The value of a path in the block; `None` if the block does not have it. What is below a value that is not known is not known.
+fn says_of<'l>(says: &'l Leaves, path: &str) -> Option<&'l Leaf> {
+    let mut path = path;
+    if let Some(found) = says.get(path) {
+        return Some(found);
+    }
+    loop {
         path = path.rsplit_once('.')?.0;
-        if let Some(Some(_)) = says.get(path) {
-            return None;
+        if let Some(found) = says.get(path) {
+            return matches!(found, Leaf::Unknown(_)).then_some(found);
         }
     }
 }
@@ -242,8 +301,11 @@ fn origins(
     origins
 }
 
+/// The recorded values; a null counts as not given.
 fn recorded_leaves(options: &Map<String, Value>) -> Leaves {
-    literal(&Value::Object(options.clone())).leaves()
+    let mut leaves = literal(&Value::Object(options.clone())).leaves();
+    leaves.retain(|_, leaf| *leaf != Leaf::Null);
+    leaves
 }
 
 fn literal(value: &Value) -> Literal {

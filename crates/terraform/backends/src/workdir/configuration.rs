@@ -1,14 +1,16 @@
-//! The `backend` or `cloud` block of a configuration.
+//! The `backend`, `cloud` or `state_store` block of a configuration.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use groundstate_encryption::Scope;
 use hcl_edit::structure::Body;
 
 use super::files::{SETTINGS, SmallFiles, checkout};
 use super::literal::Literal;
+use super::variables::Variables;
 use crate::error::BackendsError;
 
 /// How names of files end that hold configuration. What OpenTofu reads comes first: it passes over a file of Terraform's with
@@ -16,11 +18,13 @@ use crate::error::BackendsError;
 const ENDINGS: [(&str, bool); 4] =
     [(".tofu.json", true), (".tofu", true), (".tf.json", false), (".tf", false)];
 
-/// A `backend` or `cloud` block.
+/// A `backend`, `cloud` or `state_store` block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     /// The type; `cloud` for a block of that name.
     pub(super) kind: String,
+    /// If `true`, a provider keeps the state, and `kind` is the type of its state store.
+    pub(super) is_store: bool,
     pub(super) options: Literal,
 }
 
@@ -28,39 +32,65 @@ pub(super) struct Block {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Blocks(pub(super) Vec<Block>);
 
+/// The path, the parts of the name and the text of a file.
+type File = (PathBuf, (String, bool, bool), String);
+
 /// A file of the configuration.
 struct Source {
     path: PathBuf,
-    stem: String,
+    /// If `true`, OpenTofu passes over it, because it has a file of its own with the same stem.
+    is_shadowed: bool,
     is_opentofu: bool,
     is_override: bool,
     blocks: Vec<Block>,
 }
 
-/// Reads the files of a directory that Terraform or OpenTofu would read.
+/// Reads the files of a directory that Terraform or OpenTofu would read, and evaluates the blocks as OpenTofu does.
 ///
 /// # Errors
 ///
 /// [`BackendsError::Read`] and [`BackendsError::SmallFile`]; [`BackendsError::Configuration`] for what cannot be parsed and for more
 /// than one block.
-pub(super) fn read(directory: &Path) -> Result<Blocks, BackendsError> {
+pub(super) fn read(directory: &Path, variables: &Variables) -> Result<Blocks, BackendsError> {
+    let files = files(directory, parts)?;
+    let blocks = blocks(&files, &Scope::new())?;
+    if !blocks.0.iter().any(|block| block.options.has_unknown()) {
+        return Ok(blocks);
+    }
+    // Most blocks have literals only, and need neither the variables nor the other files.
+    let scope = ConfigurationFiles::read(directory)?.scope_of_backend(variables);
+    self::blocks(&files, &scope)
+}
+
+/// The blocks that count among these files.
+fn blocks(files: &[File], scope: &Scope) -> Result<Blocks, BackendsError> {
+    let shadowing = shadowing(files);
     let mut sources = Vec::new();
-    for (path, (stem, is_opentofu, is_json), text) in files(directory, parts)? {
-        let blocks = if is_json { of_json(&text) } else { of_hcl(&text) };
+    for (path, (stem, is_opentofu, is_json), text) in files {
+        let is_shadowed = !is_opentofu && shadowing.contains(stem);
+        // Terraform alone reads a shadowed file, and it evaluates no expressions in these blocks.
+        let none = Scope::new();
+        let scope = if is_shadowed { &none } else { scope };
+        let blocks = if *is_json { of_json(text, scope) } else { of_hcl(text, scope) };
         let blocks = blocks
             .map_err(|line| BackendsError::Configuration { path: path.clone(), why: unparsed(line) })?;
         let is_override = stem == "override" || stem.ends_with("_override");
-        sources.push(Source { path, stem, is_opentofu, is_override, blocks });
+        let (path, is_opentofu) = (path.clone(), *is_opentofu);
+        sources.push(Source { path, is_shadowed, is_opentofu, is_override, blocks });
     }
-    let shadowing: BTreeSet<String> =
-        sources.iter().filter(|source| source.is_opentofu).map(|source| source.stem.clone()).collect();
     let of_terraform = effective(sources.iter().filter(|source| !source.is_opentofu))?;
-    let of_opentofu =
-        effective(sources.iter().filter(|source| source.is_opentofu || !shadowing.contains(&source.stem)))?;
-    let mut blocks: Vec<Block> = of_terraform.into_iter().cloned().collect();
+    let of_opentofu = effective(sources.iter().filter(|source| !source.is_shadowed))?;
+    let is_usable = |block: &&Block| Some(*block) == of_opentofu || !block.options.has_unknown();
+    let mut blocks: Vec<Block> = of_terraform.filter(is_usable).into_iter().cloned().collect();
     let other = of_opentofu.filter(|block| !blocks.contains(block)).cloned();
     blocks.extend(other);
     Ok(Blocks(blocks))
+}
+
+/// The stems of the files of OpenTofu, which passes over other files with these stems.
+fn shadowing(files: &[File]) -> BTreeSet<String> {
+    let of_opentofu = files.iter().filter(|(_, (_, is_opentofu, _), _)| *is_opentofu);
+    of_opentofu.map(|(_, (stem, ..), _)| stem.clone()).collect()
 }
 
 /// The regular files of a directory whose names `wanted` takes, with what it says of the name, and their text, by name.
@@ -118,11 +148,7 @@ impl ConfigurationFiles {
     /// [`BackendsError::Read`] and [`BackendsError::SmallFile`].
     pub fn read(directory: &Path) -> Result<Self, BackendsError> {
         let found = files(directory, parts)?;
-        let shadowing: BTreeSet<String> = found
-            .iter()
-            .filter(|(_, (_, is_opentofu, _), _)| *is_opentofu)
-            .map(|(_, (stem, ..), _)| stem.clone())
-            .collect();
+        let shadowing = shadowing(&found);
         let counts = |stem: &str, is_opentofu| is_opentofu || !shadowing.contains(stem);
         let sources = found.into_iter().filter(|(_, (stem, is_opentofu, _), _)| counts(stem, *is_opentofu));
         let sources = sources.map(|(path, _, text)| ConfigurationFile { path, text }).collect();
@@ -175,7 +201,7 @@ fn effective<'s>(sources: impl Iterator<Item = &'s Source>) -> Result<Option<&'s
 }
 
 /// The blocks of a file in the native syntax, or the line that cannot be parsed.
-fn of_hcl(text: &str) -> Result<Vec<Block>, Option<usize>> {
+fn of_hcl(text: &str, scope: &Scope) -> Result<Vec<Block>, Option<usize>> {
     if !may_have_block(text) {
         return Ok(Vec::new());
     }
@@ -184,12 +210,15 @@ fn of_hcl(text: &str) -> Result<Vec<Block>, Option<usize>> {
     let settings = body.get_blocks("terraform");
     let inner = settings.flat_map(|block| block.body.blocks());
     let block = |block: &hcl_edit::structure::Block| {
-        let kind = match block.ident.as_str() {
-            "backend" => block.labels.first()?.as_str().to_owned(),
-            "cloud" => "cloud".to_owned(),
+        let label = || block.labels.first().map_or_else(String::new, |label| label.as_str().to_owned());
+        let (kind, is_store) = match block.ident.as_str() {
+            "backend" if block.labels.is_empty() => return None,
+            "backend" => (label(), false),
+            "cloud" => ("cloud".to_owned(), false),
+            "state_store" => (label(), true),
             _ => return None,
         };
-        Some(Block { kind, options: Literal::of_body(&block.body) })
+        Some(Block { kind, is_store, options: Literal::of_body(&block.body, scope) })
     };
     Ok(inner.filter_map(block).collect())
 }
@@ -199,27 +228,31 @@ fn of_hcl(text: &str) -> Result<Vec<Block>, Option<usize>> {
 fn may_have_block(text: &str) -> bool {
     let mut after = text.match_indices("terraform").filter_map(|(at, name)| text.get(at + name.len()..));
     let begins = after.any(|rest| rest.trim_start().starts_with(['{', '/', '#']));
-    begins && (text.contains("backend") || text.contains("cloud"))
+    begins && ["backend", "cloud", "state_store"].iter().any(|name| text.contains(name))
 }
 
 /// The blocks of a file in JSON.
-fn of_json(text: &str) -> Result<Vec<Block>, Option<usize>> {
+fn of_json(text: &str, scope: &Scope) -> Result<Vec<Block>, Option<usize>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file: Literal = serde_json::from_str(text).map_err(|error| Some(error.line()))?;
     let mut blocks = Vec::new();
     for terraform in each(&file, "terraform") {
-        for backend in each(terraform, "backend") {
-            for (kind, options) in backend.members().iter().filter(|(name, _)| name != "//") {
-                blocks.extend(flat(options).map(|options| block(kind, options)));
+        for (name, is_store) in [("backend", false), ("state_store", true)] {
+            for backend in each(terraform, name) {
+                for (kind, options) in backend.members().iter().filter(|(name, _)| name != "//") {
+                    blocks.extend(flat(options).map(|options| block(kind, is_store, options, scope)));
+                }
             }
         }
-        blocks.extend(each(terraform, "cloud").map(|options| block("cloud", options)));
+        blocks.extend(each(terraform, "cloud").map(|options| block("cloud", false, options, scope)));
     }
     Ok(blocks)
 }
 
-fn block(kind: &str, options: &Literal) -> Block {
-    let options = options.members().iter().filter(|(name, _)| name != "//").cloned().collect();
-    Block { kind: kind.to_owned(), options: Literal::Map(options) }
+fn block(kind: &str, is_store: bool, options: &Literal, scope: &Scope) -> Block {
+    let options = options.members().iter().filter(|(name, _)| name != "//");
+    let options = options.map(|(name, value)| (name.clone(), value.evaluated(scope))).collect();
+    Block { kind: kind.to_owned(), is_store, options: Literal::Map(options) }
 }
 
 /// All values of a name; a list stands for its items, as blocks are written in JSON.

@@ -64,7 +64,7 @@ fn object(recorded: &Map<String, Value>, block: &Literal, text: &mut String) -> 
     let mut members: Vec<_> = recorded.iter().collect();
     members.sort_unstable_by_key(|(name, _)| *name);
     for (name, shape) in members {
-        literal(shape, block.member(name), text)?;
+        literal(shape, block.member(name).as_ref(), text)?;
         text.push(';');
     }
     text.push('>');

@@ -1,12 +1,12 @@
-//! What an expression of a configuration says without being evaluated.
+//! Values of a `backend` block.
 
 use std::collections::BTreeMap;
 
-use hcl_edit::expr::{Expression, ObjectKey};
+use groundstate_encryption::{Scope, Value};
 use hcl_edit::structure::{Body, Structure};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// A value of the configuration, as far as it is written there.
+/// A value of the configuration, as far as it can be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Literal {
     Null,
@@ -17,45 +17,66 @@ pub(super) enum Literal {
     List(Vec<Self>),
     /// Members in the order of the file; blocks may repeat a name.
     Map(Vec<(String, Self)>),
-    /// It depends on something, such as a variable.
-    Unknown,
+    /// The expression was not evaluated, for this reason.
+    Unknown(String),
 }
 
-/// Values by paths such as `endpoints.s3`; nothing where the value is not known.
-pub(super) type Leaves = BTreeMap<String, Option<String>>;
+/// A value that has no members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Leaf {
+    Null,
+    Known(String),
+    Unknown(String),
+}
+
+/// Values by paths such as `endpoints.s3`.
+pub(super) type Leaves = BTreeMap<String, Leaf>;
 
 impl Literal {
-    pub(super) fn of_body(body: &Body) -> Self {
+    pub(super) fn of_body(body: &Body, scope: &Scope) -> Self {
         let member = |structure: &Structure| match structure {
             Structure::Attribute(attribute) => {
-                (attribute.key.as_str().to_owned(), Self::of_expression(&attribute.value))
+                (attribute.key.as_str().to_owned(), Self::of_value(scope.evaluate(&attribute.value)))
             }
-            Structure::Block(block) => (block.ident.as_str().to_owned(), Self::of_body(&block.body)),
+            Structure::Block(block) => (block.ident.as_str().to_owned(), Self::of_body(&block.body, scope)),
         };
         Self::Map(body.iter().map(member).collect())
     }
 
-    fn of_expression(expression: &Expression) -> Self {
-        match expression {
-            Expression::Null(_) => Self::Null,
-            Expression::Bool(flag) => Self::Bool(*flag.value()),
-            Expression::Number(number) => Self::Number(number.value().to_string()),
-            Expression::String(text) => Self::Text(text.value().clone()),
-            Expression::Array(items) => Self::List(items.iter().map(Self::of_expression).collect()),
-            Expression::Parenthesis(inner) => Self::of_expression(inner.inner()),
-            Expression::Object(members) => {
-                let member = |key: &ObjectKey| match key {
-                    ObjectKey::Ident(name) => Some(name.as_str().to_owned()),
-                    ObjectKey::Expression(Expression::String(name)) => Some(name.value().clone()),
-                    ObjectKey::Expression(_) => None,
-                };
-                let members: Option<Vec<_>> = members
-                    .iter()
-                    .map(|(key, value)| Some((member(key)?, Self::of_expression(value.expr()))))
-                    .collect();
-                members.map_or(Self::Unknown, Self::Map)
+    fn of_value(value: Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(flag) => Self::Bool(flag),
+            Value::Number(number) => Self::Number(number),
+            Value::Text(text) => Self::Text(text.to_string()),
+            Value::List(items) => Self::List(items.into_iter().map(Self::of_value).collect()),
+            Value::Map(members) => {
+                Self::Map(members.into_iter().map(|(name, value)| (name, Self::of_value(value))).collect())
             }
-            _ => Self::Unknown,
+            Value::Unknown(why) => Self::Unknown(why),
+            _ => Self::Unknown("it is a reference to another block".to_owned()),
+        }
+    }
+
+    /// Evaluates the texts of the JSON syntax, which are templates.
+    pub(super) fn evaluated(&self, scope: &Scope) -> Self {
+        match self {
+            Self::Text(text) => Self::of_value(scope.template(text)),
+            Self::List(items) => Self::List(items.iter().map(|item| item.evaluated(scope)).collect()),
+            Self::Map(members) => Self::Map(
+                members.iter().map(|(name, value)| (name.clone(), value.evaluated(scope))).collect(),
+            ),
+            other => other.clone(),
+        }
+    }
+
+    /// Returns `true` if a part of the value was not evaluated.
+    pub(super) fn has_unknown(&self) -> bool {
+        match self {
+            Self::Unknown(_) => true,
+            Self::List(items) => items.iter().any(Self::has_unknown),
+            Self::Map(members) => members.iter().any(|(_, value)| value.has_unknown()),
+            _ => false,
         }
     }
 
@@ -68,13 +89,13 @@ impl Literal {
     }
 
     /// The one value with this name, or nothing; several are not known.
-    pub(super) fn member(&self, name: &str) -> Option<&Self> {
+    pub(super) fn member(&self, name: &str) -> Option<Self> {
         let mut found = self.members().iter().filter(|(found, _)| found == name).map(|(_, value)| value);
         let first = found.next()?;
-        Some(if found.next().is_some() { &Self::Unknown } else { first })
+        Some(if found.next().is_some() { Self::Unknown(TWICE.to_owned()) } else { first.clone() })
     }
 
-    /// Values by their paths, without nulls. A list of one is its item, since that is how blocks are recorded.
+    /// Values by their paths. A list of one is its item, since that is how blocks are recorded.
     pub(super) fn leaves(&self) -> Leaves {
         let mut leaves = Leaves::new();
         self.collect("", &mut leaves);
@@ -84,11 +105,10 @@ impl Literal {
     fn collect(&self, path: &str, leaves: &mut Leaves) {
         let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
         let leaf = match self {
-            Self::Null => return,
-            Self::Bool(flag) => Some(flag.to_string()),
-            Self::Number(number) => Some(number.clone()),
-            Self::Text(text) => Some(text.clone()),
-            Self::Unknown => None,
+            Self::Null => Leaf::Null,
+            Self::Bool(flag) => Leaf::Known(flag.to_string()),
+            Self::Number(text) | Self::Text(text) => Leaf::Known(text.clone()),
+            Self::Unknown(why) => Leaf::Unknown(why.clone()),
             Self::List(items) => {
                 if let [item] = &items[..] {
                     return item.collect(path, leaves);
@@ -107,20 +127,15 @@ impl Literal {
             .entry(path.to_owned())
             .and_modify(|known| {
                 if *known != leaf {
-                    *known = None;
+                    *known = Leaf::Unknown(TWICE.to_owned());
                 }
             })
             .or_insert(leaf);
     }
 }
 
-/// A text of JSON is a template: one with a part to be evaluated is not known.
-fn of_template(text: &str) -> Literal {
-    match text.contains("${") || text.contains("%{") {
-        true => Literal::Unknown,
-        false => Literal::Text(text.to_owned()),
-    }
-}
+/// Why one of several values under the same name is not known.
+const TWICE: &str = "it has two values";
 
 impl<'de> Deserialize<'de> for Literal {
     /// Reads the JSON form of a configuration, and keeps members that appear twice.
@@ -159,7 +174,7 @@ impl<'de> Visitor<'de> for JsonVisitor {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Literal, E> {
-        Ok(of_template(text))
+        Ok(Literal::Text(text.to_owned()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Literal, A::Error> {

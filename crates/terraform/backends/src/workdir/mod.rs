@@ -5,101 +5,22 @@ mod configuration;
 mod files;
 mod hash;
 mod literal;
+mod record;
+mod variables;
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use groundstate_statemgr::WorkspaceName;
-use serde_json::{Map, Value};
 
 use crate::error::BackendsError;
 use crate::settings::Settings;
-use agreement::Recorded;
 use configuration::Blocks;
 use files::{SELECTION, SETTINGS, SmallFiles};
+use record::Record;
 
 pub use agreement::Disagreement;
 pub use configuration::{ConfigurationFile, ConfigurationFiles};
-
-/// Variables of the environment, by their names. Programs fill it; `Debug` shows none of the values.
-#[derive(Clone, Default)]
-pub struct Variables(BTreeMap<String, String>);
-
-/// How the names of variables begin that Terraform, OpenTofu, their backends and the clients of clouds read.
-const READ: [&str; 18] = [
-    "TF_",
-    "GROUNDSTATE_",
-    "AWS_",
-    "ARM_",
-    "AZURE_",
-    "GOOGLE_",
-    "PG",
-    "BAO_",
-    "VAULT_",
-    "CLOUDSDK_",
-    "GCE_METADATA_",
-    "STORAGE_EMULATOR_",
-    "IDENTITY_",
-    "SYSTEM_",
-    "ACTIONS_ID_TOKEN_",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-];
-
-impl Variables {
-    /// The variables of an environment, such as `std::env::vars_os()`.
-    ///
-    /// # Errors
-    ///
-    /// [`BackendsError::Variable`] for one that a backend may read and whose value is not UTF-8: without it another state might be
-    /// meant. What nothing here reads is left out.
-    pub fn of_environment(
-        variables: impl IntoIterator<Item = (OsString, OsString)>,
-    ) -> Result<Self, BackendsError> {
-        let mut known = BTreeMap::new();
-        for (name, value) in variables {
-            let Ok(name) = name.into_string() else { continue };
-            let upper = name.to_ascii_uppercase();
-            match value.into_string() {
-                Ok(value) => drop(known.insert(name, value)),
-                Err(_) if READ.iter().any(|begin| upper.starts_with(begin)) => {
-                    return Err(BackendsError::Variable { name });
-                }
-                Err(_) => {}
-            }
-        }
-        Ok(Self(known))
-    }
-
-    /// No variables at all.
-    pub fn none() -> Self {
-        Self::default()
-    }
-
-    /// The value of a variable that is set to something.
-    pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
-    }
-
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
-    }
-}
-
-impl FromIterator<(String, String)> for Variables {
-    fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Self {
-        Self(variables.into_iter().collect())
-    }
-}
-
-impl std::fmt::Debug for Variables {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Variables").field("count", &self.0.len()).finish()
-    }
-}
+pub use variables::Variables;
 
 /// What a place is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,9 +81,9 @@ impl WorkingDirectory {
             Some(files) => files.text(&data.join(name), limit),
             None => Ok(None),
         };
-        let recorded = match text("terraform.tfstate", SETTINGS)? {
-            Some(text) => recorded(root, &data.join("terraform.tfstate"), &text)?,
-            None => None,
+        let record = match text("terraform.tfstate", SETTINGS)? {
+            Some(text) => Record::parse(root, &data.join("terraform.tfstate"), &text)?,
+            None => Record::default(),
         };
         let selected = match variables.get("TF_WORKSPACE") {
             Some(name) => Selected::Variable(name.to_owned()),
@@ -171,21 +92,26 @@ impl WorkingDirectory {
                 Selected::File(data.join("environment"), text.trim().to_owned())
             }
         };
-        let (blocks, unread) = match configuration::read(root) {
+        let (blocks, unread) = match configuration::read(root, variables) {
             Ok(blocks) => (blocks, None),
             Err(error) => (Blocks::default(), Some(error)),
         };
-        let (disagreement, origins) = agreement::compare(recorded.as_ref(), &blocks);
-        let settings = recorded.map_or_else(
+        let (disagreement, origins) = agreement::compare(record.backend.as_ref(), &blocks);
+        let settings = record.backend.map_or_else(
             || Settings::new("local"),
             |recorded| Settings::new(recorded.kind).with_all(&recorded.options).with_origins(origins),
         );
-        let agreement = unread.map_or(Ok(disagreement), Err);
+        let agreement = match (record.foreign, unread) {
+            (Some(foreign), _) => Ok(Some(foreign)),
+            (None, Some(unread)) => Err(unread),
+            (None, None) => Ok(disagreement),
+        };
         Ok(Self { root: root.to_owned(), data, settings, selected, agreement })
     }
 
     /// Refuses a directory whose configuration does not say what `init` recorded. With `trust`, what `init` recorded
-    /// is used for reading nevertheless, and for changes where no block contradicts it.
+    /// is used for reading nevertheless, and for changes where no block contradicts it. A block that cannot be evaluated permits no
+    /// change, and a state store permits nothing.
     ///
     /// # Errors
     ///
@@ -202,13 +128,23 @@ impl WorkingDirectory {
                 });
             }
         };
-        let is_contradicted =
-            matches!(disagreement, Disagreement::NeverInitialised(_) | Disagreement::Changed(_));
-        if trust && (purpose == Purpose::Read || !is_contradicted) {
+        if disagreement.permits(purpose, trust) {
             return Ok(());
         }
         let (directory, disagreement) = (self.root.clone(), disagreement.clone());
         Err(BackendsError::Disagreement { directory, disagreement, purpose })
+    }
+
+    /// Returns `true` unless the state is where the settings do not say: in a state store, or in a place that a later release records.
+    pub(crate) fn is_known(&self) -> bool {
+        !matches!(self.agreement, Ok(Some(Disagreement::StateStore(_) | Disagreement::UnknownRecord(_))))
+    }
+
+    /// Returns why it is not known whether the block means the recorded state: a part of the block cannot be evaluated. Such a
+    /// directory can be read.
+    pub fn doubt(&self) -> Option<&Disagreement> {
+        let disagreement = self.agreement.as_ref().ok()?.as_ref()?;
+        matches!(disagreement, Disagreement::NotEvaluated { .. }).then_some(disagreement)
     }
 
     /// The directory.
@@ -241,29 +177,4 @@ impl WorkingDirectory {
             }
         }
     }
-}
-
-/// The backend that a file of `init` has, if it has one.
-fn recorded(directory: &Path, file: &Path, text: &str) -> Result<Option<Recorded>, BackendsError> {
-    let wrong = |why: &str| BackendsError::WorkingDirectory {
-        path: file.to_owned(),
-        directory: directory.to_owned(),
-        why: why.to_owned(),
-    };
-    let Ok(settings) = serde_json::from_str::<Value>(text) else { return Err(wrong("it is not JSON")) };
-    // Before 0.9 the remote storage stood in a member of its own.
-    let backend = ["backend", "remote"].iter().find_map(|name| settings.get(name).filter(|b| b.is_object()));
-    let Some(backend) = backend else { return Ok(None) };
-    let kind = match backend.get("type") {
-        None | Some(Value::Null) => return Ok(None),
-        Some(Value::String(kind)) if kind.is_empty() => return Ok(None),
-        Some(Value::String(kind)) => kind.clone(),
-        Some(_) => return Err(wrong("the type of the backend is not a text")),
-    };
-    let options = match backend.get("config") {
-        None | Some(Value::Null) => Map::new(),
-        Some(Value::Object(options)) => options.clone(),
-        Some(_) => return Err(wrong("the options of the backend are not an object")),
-    };
-    Ok(Some(Recorded { kind, options, hash: backend.get("hash").and_then(Value::as_u64) }))
 }

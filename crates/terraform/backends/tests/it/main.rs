@@ -3,6 +3,7 @@
 #[cfg(all(feature = "azurerm", feature = "gcs", feature = "s3"))]
 mod clouds;
 mod directories;
+mod expressions;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "pg")]

@@ -38,7 +38,7 @@ pub(super) fn evaluate(expression: &Expression, scope: &Scope) -> Value {
 
 fn unknown(what: &str) -> Value {
     Value::Unknown(format!(
-        "{what} is not evaluated here, which knows literals, variables and locals; give the value in TF_ENCRYPTION"
+        "{what} is not evaluated here, only literals, variables and locals are; use one of these"
     ))
 }
 
@@ -74,9 +74,12 @@ fn of_traversal(traversal: &Traversal, scope: &Scope) -> Value {
         match operator.value() {
             TraversalOperator::GetAttr(name) => names.push(name.value().as_str().to_owned()),
             TraversalOperator::LegacyIndex(index) => names.push(index.value().to_string()),
-            TraversalOperator::Index(index) => match evaluate(index, scope).inserted() {
-                Some(index) => names.push(index),
-                None => return unknown("an index"),
+            TraversalOperator::Index(index) => match evaluate(index, scope) {
+                Value::Unknown(why) => return Value::Unknown(why),
+                index => match index.inserted() {
+                    Some(index) => names.push(index),
+                    None => return unknown("an index"),
+                },
             },
             TraversalOperator::AttrSplat(_) | TraversalOperator::FullSplat(_) => return unknown("a splat"),
         }
@@ -89,17 +92,20 @@ fn of_traversal(traversal: &Traversal, scope: &Scope) -> Value {
     }
 }
 
+/// The value at a path. An index may be a secret, so messages name no part of the path.
 fn below(value: Value, path: &[String]) -> Value {
+    let missing =
+        || Value::Unknown("the value that an index or an attribute selects is not there".to_owned());
     path.iter().fold(value, |value, name| match value {
         Value::Map(members) => {
             let found = members.into_iter().find(|(member, _)| member == name);
-            found.map_or_else(|| unknown(&format!("the member `{name}`")), |(_, value)| value)
+            found.map_or_else(missing, |(_, value)| value)
         }
         Value::List(items) => {
             let found = name.parse::<usize>().ok().and_then(|index| items.into_iter().nth(index));
-            found.unwrap_or_else(|| unknown(&format!("the item `{name}`")))
+            found.unwrap_or_else(missing)
         }
         Value::Unknown(why) => Value::Unknown(why),
-        _ => unknown(&format!("the member `{name}`")),
+        _ => missing(),
     })
 }

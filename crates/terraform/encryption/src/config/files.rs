@@ -5,6 +5,7 @@ use super::error::ConfigurationError;
 use super::evaluate::evaluate;
 use super::json::{Blocks, Node};
 use super::scope::Scope;
+use super::types::Type;
 use super::{Configuration, blocks};
 
 static IN_VARIABLES: Blocks = Blocks(&[]);
@@ -54,7 +55,10 @@ impl Sources<'_> {
     ///
     /// When a file cannot be parsed.
     pub fn scope(&self, mut scope: Scope) -> Result<Scope, ConfigurationError> {
-        for file in self.0.iter().filter(|file| file.matters()) {
+        // Overrides count more than the other files, whatever their names are.
+        let (overrides, plain): (Vec<&SourceFile<'_>>, Vec<_>) =
+            self.0.iter().filter(|file| file.matters()).partition(|file| file.is_override());
+        for file in plain.into_iter().chain(overrides) {
             let source = Source::new(file.name, file.text);
             if file.is_json() {
                 json_scope(&source, &mut scope)?;
@@ -116,6 +120,9 @@ fn hcl_scope(source: &Source<'_>, scope: &mut Scope) -> Result<(), Configuration
     for block in source.hcl()?.blocks() {
         match (block.ident.as_str(), &block.labels[..]) {
             ("variable", [name]) => {
+                if let Some(of_type) = block.body.get_attribute("type") {
+                    scope.types.insert(name.as_str().to_owned(), Type::of(&of_type.value));
+                }
                 if let Some(default) = block.body.get_attribute("default") {
                     scope.declared.insert(name.as_str().to_owned(), evaluate(&default.value, &literals));
                 }
@@ -136,9 +143,16 @@ fn json_scope(source: &Source<'_>, scope: &mut Scope) -> Result<(), Configuratio
     let literals = Scope::new();
     for variables in file.each("variable") {
         for (name, variable) in variables.members() {
-            let members = variable.items().into_iter().flat_map(Node::members);
-            for (_, default) in members.filter(|(member, _)| *member == "default") {
-                scope.declared.insert(name.to_owned(), default.value(&literals));
+            for (member, node) in variable.items().into_iter().flat_map(Node::members) {
+                match member {
+                    "default" => drop(scope.declared.insert(name.to_owned(), node.value(&literals))),
+                    "type" => {
+                        let text = node.text().unwrap_or_default();
+                        let inner = text.strip_prefix("${").and_then(|text| text.strip_suffix('}'));
+                        scope.types.insert(name.to_owned(), Type::named(inner.unwrap_or(text).trim()));
+                    }
+                    _ => {}
+                }
             }
         }
     }

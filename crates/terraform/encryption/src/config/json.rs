@@ -6,7 +6,6 @@ use hcl_edit::template::{StringTemplate, Template};
 
 use super::body::{Block, Body, Source};
 use super::error::ConfigurationError;
-use super::evaluate::of_template;
 use super::scope::Scope;
 use super::value::{Place, Value};
 
@@ -56,6 +55,14 @@ impl Node {
             _ => &[],
         };
         members.iter().map(|(name, node)| (name.as_str(), node))
+    }
+
+    /// The text, if it is one.
+    pub(super) fn text(&self) -> Option<&str> {
+        match &self.data {
+            Data::Text(text) => Some(text),
+            _ => None,
+        }
     }
 
     pub(super) fn items(&self) -> Vec<&Self> {
@@ -126,11 +133,7 @@ impl Node {
             Data::Null => Value::Null,
             Data::Bool(flag) => Value::Bool(*flag),
             Data::Number(digits) => Value::Number(digits.clone()),
-            Data::Text(text) if !text.contains("${") && !text.contains("%{") => Value::text(text.clone()),
-            Data::Text(text) => match text.parse::<Template>() {
-                Ok(template) => of_template(&template, scope),
-                Err(_) => Value::Unknown("it is not a template that can be parsed".to_owned()),
-            },
+            Data::Text(text) => scope.template(text),
             Data::List(items) => Value::List(items.iter().map(|item| item.value(scope)).collect()),
             Data::Object(members) => {
                 let members = members.iter().filter(|(name, _)| name != "//");
@@ -145,11 +148,15 @@ impl Node {
             Data::Null => Expression::null(),
             Data::Bool(flag) => Expression::from(*flag),
             Data::Number(digits) => digits.parse().unwrap_or_else(|_| Expression::from(digits.as_str())),
+            Data::Text(text) if !text.contains("${") && !text.contains("%{") => {
+                Expression::from(text.as_str())
+            }
             Data::Text(text) => match text.parse::<Template>() {
-                Ok(template) if text.contains("${") => {
+                Ok(template) => {
                     Expression::from(StringTemplate::from(template.into_iter().collect::<Vec<_>>()))
                 }
-                _ => Expression::from(text.as_str()),
+                // A name that has no value.
+                Err(_) => Expression::from(hcl_edit::Ident::new("template")),
             },
             Data::List(items) => Expression::from(Array::from_iter(items.iter().map(Self::expression))),
             Data::Object(members) => {

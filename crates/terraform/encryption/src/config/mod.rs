@@ -10,6 +10,7 @@ mod merge;
 mod options;
 mod resolve;
 mod scope;
+mod types;
 mod value;
 
 pub use error::ConfigurationError;

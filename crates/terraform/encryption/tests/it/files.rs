@@ -146,3 +146,61 @@ fn heredocs_are_texts() {
     let configuration = Configuration::parse("TF_ENCRYPTION", text, &Scope::new()).unwrap().unwrap();
     assert_eq!(state(&configuration), state(&literal("correct-horse-staple\\n")));
 }
+
+fn evaluated(declaration: &str, text: &str, template: &str) -> Value {
+    let scope = Scope::new().text("v", text);
+    Sources(&[file("main.tf", declaration)]).scope(scope).unwrap().template(template)
+}
+
+#[test]
+fn text_of_the_environment_is_read_by_the_type_of_its_variable() {
+    let typed = |of_type: &str| format!("variable \"v\" {{ type = {of_type} }}");
+    for (declaration, text, template, expected) in [
+        ("variable \"v\" {}".to_owned(), "{a = 1}", "x-${var.v}", "x-{a = 1}"),
+        (typed("string"), "05", "x-${var.v}", "x-05"),
+        (typed("number"), "5", "x-${var.v}", "x-5"),
+        (typed("bool"), "1", "x-${var.v}", "x-true"),
+        (typed("map(string)"), r#"{prod = "p"}"#, "x-${var.v.prod}", "x-p"),
+        (typed("any"), r#"["a", "b"]"#, "x-${var.v[1]}", "x-b"),
+    ] {
+        assert_eq!(evaluated(&declaration, text, template), Value::text(expected), "{declaration}");
+    }
+    for (of_type, text) in [("number", "05"), ("number", "5.0"), ("bool", "yes"), ("list(string)", "[")] {
+        let value = evaluated(&typed(of_type), text, "x-${var.v}");
+        assert!(matches!(value, Value::Unknown(_)), "{of_type} {text}: {value:?}");
+    }
+    let json = r#"{"variable": {"v": {"type": "${list(string)}"}}}"#;
+    let scope = Sources(&[file("main.tf.json", json)]).scope(Scope::new().text("v", r#"["a"]"#)).unwrap();
+    assert_eq!(scope.template("${var.v[0]}"), Value::text("a"));
+}
+
+#[test]
+fn override_files_replace_variables_and_locals_whatever_their_names_are() {
+    let over = file("a_override.tf", "variable \"v\" { default = \"over\" }\nlocals { l = \"over\" }");
+    let plain = file("main.tf", "variable \"v\" { default = \"plain\" }\nlocals { l = \"plain\" }");
+    let scope = Sources(&[over, plain]).scope(Scope::new()).unwrap();
+    assert_eq!(scope.template("${var.v} ${local.l}"), Value::text("over over"));
+}
+
+#[test]
+fn doubt_about_variables_makes_values_unknown_until_a_later_value() {
+    let declared = file("main.tf", "variable \"v\" { default = \"d\" }\nvariable \"w\" { default = \"d\" }");
+    let scope = Scope::new().text("v", "environment").doubted("of the test").text("w", "certain");
+    let scope = Sources(&[declared]).scope(scope).unwrap();
+    assert_eq!(scope.template("${var.v}"), Value::Unknown("of the test".to_owned()));
+    assert_eq!(scope.template("${local.l}"), Value::Unknown("of the test".to_owned()));
+    assert_eq!(scope.template("${var.w}"), Value::text("certain"));
+}
+
+#[test]
+fn messages_about_paths_show_no_value() {
+    let scope = Scope::new().variable("v", Value::Map(Vec::new())).text("secret", "hunter2");
+    let value = scope.template("x-${var.v[var.secret]}");
+    assert!(matches!(&value, Value::Unknown(why) if !why.contains("hunter2")), "{value:?}");
+    let scope = Sources(&[file("l.tf.json", r#"{"locals": {"a": "%{ if true }x%{ endif }", "b": "${"}}"#)]);
+    let scope = scope.scope(Scope::new()).unwrap();
+    for name in ["a", "b"] {
+        let value = scope.template(&format!("${{local.{name}}}"));
+        assert!(matches!(value, Value::Unknown(_)), "{name}: {value:?}");
+    }
+}

@@ -21,7 +21,7 @@ use super::report::Report;
 use super::run::{encoded, read};
 use crate::args::ChangeSecretsProviderArgs;
 use crate::input::location::{StateLocation, with_suffix};
-use crate::input::stack_config::{ConfigFile, confirm};
+use crate::input::stack_config::ConfigFile;
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::text::count;
 use crate::session::backup::backup;
@@ -106,8 +106,6 @@ impl Work<'_> {
         let stored = store.read().await?.ok_or_else(nothing)?;
         let before = read(&stored.bytes, self.name)?;
         let file = self.config.as_deref().map(ConfigFile::read).transpose()?;
-        // What the configuration says is the user's own, in the state as well.
-        file.iter().filter_map(|file| file.config.secrets_provider()).for_each(confirm);
         let mut keys =
             Keys::find(self.wanted, self.args.new_passphrase_file.as_deref(), &before, file.as_ref())?;
         let config = match file {
