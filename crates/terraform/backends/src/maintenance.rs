@@ -3,7 +3,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use groundstate_statemgr::{LockHolder, LockInfo, Result, WorkspaceName};
+use groundstate_statemgr::{LockHolder, LockId, LockInfo, Result, WorkspaceName};
 
 /// Looks after what a backend keeps beside its states.
 #[async_trait]
@@ -15,6 +15,13 @@ pub trait LockMaintenance: fmt::Debug + Send + Sync + 'static {
     ///
     /// `Denied`, `Unavailable`.
     async fn locks(&self, workspace: &WorkspaceName) -> Result<Vec<FoundLock>>;
+
+    /// Releases the lock of this id that [`locks`](Self::locks) has shown, whichever mechanism it is of.
+    ///
+    /// # Errors
+    ///
+    /// `Locked` when another lock is in force, `NotFound` when none is; `Denied`, `Unavailable`, `Ambiguous`.
+    async fn force_unlock(&self, workspace: &WorkspaceName, id: &LockId) -> Result<()>;
 
     /// Makes the digest beside a state that of the state, under the lock.
     ///

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use groundstate_blobs_cloud::{S3Blobs, S3Settings};
-use groundstate_statemgr::{LockInfo, Result as StoreResult, WorkspaceName};
+use groundstate_statemgr::{LockId, LockInfo, Result as StoreResult, WorkspaceName};
 use groundstate_statemgr_object::{S3Backend, S3Layout, S3Options};
 
 use crate::cloud::{Options, blobs, refused, service_settings};
@@ -14,10 +14,14 @@ use crate::outputs::Ranged;
 use crate::registry::{Context, Factory, Opened};
 use crate::settings::Settings;
 use crate::url::PlaceUrl;
+use crate::workdir::Purpose;
+
+/// The options that say how states are locked. An address without one of them means the first.
+const LOCKS: [&str; 2] = ["use_lockfile", "dynamodb_table"];
 
 /// Makes backends of the type `s3`, with the options of Terraform's and OpenTofu's.
 ///
-/// Addresses are `s3://BUCKET/KEY`. Beside the originals' options there are `strict_locks`, `strict_table`, `trust_lock`,
+/// Addresses are `s3://BUCKET/KEY`, and mean `use_lockfile` unless an option says how to lock. Beside the originals' options there are `strict_locks`, `strict_table`, `trust_lock`,
 /// `history`, `history_keep` and `history_max_age`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct S3Factory;
@@ -36,7 +40,10 @@ impl Factory for S3Factory {
             return Err(url.wrong("write it as s3://BUCKET/KEY, with the key of the default workspace"));
         }
         let settings = Settings::new(self.kind()).with("bucket", url.authority()).with("key", url.path());
-        crate::query::apply(settings, url)
+        let (settings, workspace) = crate::query::apply(settings, url)?;
+        let says_how = LOCKS.iter().any(|name| settings.options().contains_key(*name));
+        let settings = if says_how { settings } else { settings.with(LOCKS[0], "true") };
+        Ok((settings, workspace))
     }
 
     fn open(&self, settings: &Settings, context: &Context) -> Result<Opened, BackendsError> {
@@ -45,15 +52,21 @@ impl Factory for S3Factory {
         if let Some(prefix) = prefix(&mut options)? {
             layout = layout.workspace_key_prefix(&prefix)?;
         }
-        let locks = locks(&mut options)?;
+        let (locks, locking) = locks(&mut options)?;
         let keeping = options.keeping(context)?;
         let s3: S3Settings = service_settings(settings, options)?;
         let variable = |name: &str| context.variables.get(name).map(str::to_owned);
+        let is_change = context.purpose == Purpose::Change;
         let context = blobs(context);
         let bucket =
             s3.or_from(&variable).and_then(|s3| S3Blobs::open(&s3, &context)).map_err(refused(settings))?;
-        let (keeps, warnings) = (keeping.is_some(), bucket.warnings().to_vec());
+        let (keeps, mut warnings) = (keeping.is_some(), bucket.warnings().to_vec());
         let backend = S3Backend::new(bucket, layout, locks, context).keep_history(keeping);
+        if is_change && !locking {
+            warnings.push(format!(
+                "{backend} has neither use_lockfile nor dynamodb_table, so changes are not kept apart from those of other clients"
+            ));
+        }
         let maintenance = Arc::new(S3Maintenance(backend.clone()));
         let outputs = Arc::new(Ranged(backend.clone()));
         Ok(Opened::new(Arc::new(backend))
@@ -70,18 +83,24 @@ fn prefix(options: &mut Options<'_>) -> Result<Option<String>, BackendsError> {
     Ok(options.text("workspace_key_prefix")?.or(is_empty.then(String::new)))
 }
 
-fn locks(options: &mut Options<'_>) -> Result<S3Options, BackendsError> {
+/// How states are locked, and whether they are at all.
+fn locks(options: &mut Options<'_>) -> Result<(S3Options, bool), BackendsError> {
+    let [file, table] = LOCKS;
+    let has_file = options.flag(file)?.unwrap_or(false);
     let mut locks = S3Options::new()
-        .use_lockfile(options.flag("use_lockfile")?.unwrap_or(false))
+        .use_lockfile(has_file)
+        .look(true)
         .strict(options.flag("strict_locks")?.unwrap_or(false))
         .trust_lock(options.flag("trust_lock")?.unwrap_or(false));
-    if let Some(table) = options.text("dynamodb_table")? {
+    let table = options.text(table)?;
+    let locking = has_file || table.is_some();
+    if let Some(table) = table {
         locks = locks.dynamodb_table(&table);
     }
     if let Some(table) = options.text("strict_table")? {
         locks = locks.strict_table(&table);
     }
-    Ok(locks)
+    Ok((locks, locking))
 }
 
 /// Locks and digests of the states in a bucket.
@@ -93,6 +112,10 @@ impl LockMaintenance for S3Maintenance {
     async fn locks(&self, workspace: &WorkspaceName) -> StoreResult<Vec<FoundLock>> {
         let found = self.0.locks(workspace).await?;
         Ok(found.into_iter().map(|lock| FoundLock::new(lock.place, lock.holder)).collect())
+    }
+
+    async fn force_unlock(&self, workspace: &WorkspaceName, id: &LockId) -> StoreResult<()> {
+        self.0.force_unlock(workspace, id).await
     }
 
     async fn repair_digest(&self, workspace: &WorkspaceName, lock: &LockInfo) -> StoreResult<DigestRepair> {

@@ -68,7 +68,9 @@ pub use ranged::RangedOutputs;
 pub use s3::{FoundLock, MigratedLock};
 #[cfg(feature = "aws")]
 pub use s3::{S3Backend, S3Options};
-pub use scheme::{BothLocks, GenerationLock, GenerationLocks, LockFiles, LockObject, LockScheme, StrictLock};
+pub use scheme::{
+    BothLocks, GenerationLock, GenerationLocks, LockFiles, LockObject, LockScheme, LookLock, StrictLock,
+};
 pub use store::ObjectStateStore;
 
 /// The contract of object stores.

@@ -9,6 +9,8 @@ pub enum Exclusion {
     /// No one: there is no lock.
     #[default]
     None,
+    /// No one: `lock` only checks that no other client holds a lock of the place, and writes and `unlock` check again.
+    Look,
     /// Other users of the same process.
     Process,
     /// Other processes of the same host.
@@ -170,6 +172,9 @@ impl fmt::Display for Capabilities {
         let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         match self.exclusion {
             Exclusion::None => f.write_str(&names),
+            Exclusion::Look => {
+                write!(f, "{names} (locks keep out no one, but locks of others are respected)")
+            }
             Exclusion::Process => write!(f, "{names} (locks keep out this process)"),
             Exclusion::Host => write!(f, "{names} (locks keep out this host)"),
             Exclusion::Global => write!(f, "{names} (a lock keeps out every other client)"),

@@ -253,6 +253,9 @@ pub(crate) struct LockCommandArgs {
     pub(crate) state: PathBuf,
     #[command(flatten)]
     pub(crate) wait: WaitArgs,
+    /// Runs COMMAND also where the place has no lock, so that no other client is kept out
+    #[arg(long)]
+    pub(crate) without_lock: bool,
     /// The command to run, and its arguments
     #[arg(value_name = "COMMAND", last = true, required = true)]
     pub(crate) command: Vec<OsString>,

@@ -37,7 +37,7 @@ Exit codes:
      plan, `salvage` lost something, `journal verify` or `audit` finds damage, or `history` or
      `stacks` leaves out what it cannot read
   2  the command line or a script is wrong, or asks for something impossible
-  3  there is no state: a file is missing, empty or unreadable; or a file cannot be written
+  3  there is no state: a file is missing or empty, or nothing is stored in the place
   4  the input is not a state file
   5  the input is a state file that cannot be used
   6  refused, because something would be lost
@@ -45,6 +45,8 @@ Exit codes:
   8  another process holds the lock
   9  the change does not fit what is stored, or another process has changed the state meanwhile
  10  done, but the lock was lost meanwhile, or could not be released
+ 11  denied: credentials are missing or refused, or a file may not be read or written
+ 12  unreachable: a place does not answer, or cannot be read or written at the moment
 128 + N if signal N ended the command. `lock` ends with the code of the command that it runs.";
 
 const STATE_HELP: &str = "\

@@ -4,15 +4,19 @@ use std::ffi::OsString;
 use std::io;
 use std::process::{Command, ExitStatus};
 
+use groundstate_statemgr::Exclusion;
+
 use crate::args::{LockArgs, LockCommandArgs};
 use crate::input::location::StateLocation;
 use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::messages::Messages;
 use crate::session::interrupt::Interrupts;
 use crate::session::locked::{hold, lock_info};
 use crate::session::managed_state::ManagedState;
 
 pub(super) fn run(args: &LockCommandArgs) -> Result {
     let opened = ManagedState::open_raw(StateLocation::at(&args.state)?, None, true)?;
+    must_exclude(&opened, args.without_lock)?;
     let mut info = lock_info(&opened, "lock")?;
     let program = args.command.first().cloned().unwrap_or_default();
     // Arguments may hold secrets; the name of the program does not.
@@ -29,6 +33,27 @@ pub(super) fn run(args: &LockCommandArgs) -> Result {
             Err(error) => Err(not_run(&program, &error).into()),
         }
     })
+}
+
+/// Refuses a place whose lock keeps no other client out, unless the command line asks for that.
+fn must_exclude(opened: &ManagedState, without_lock: bool) -> Result<()> {
+    if opened.raw.capabilities().exclusion > Exclusion::Look {
+        return Ok(());
+    }
+    let name = &opened.name;
+    if without_lock {
+        Messages::stderr().warning(&format!("{name} has no lock, so other clients are not kept out"));
+        return Ok(());
+    }
+    let failure = Failure::new(Kind::Usage, format!("cannot lock {name}: the place has no lock"));
+    let remote = opened.backup_store.as_ref().map(|backup_store| backup_store.remote());
+    let failure = match remote.map(|remote| (remote.is_stack(), remote.place.settings.kind())) {
+        Some((true, _)) => failure.hint("a Pulumi service locks a stack for its own updates only"),
+        Some((false, "s3")) => failure.hint("set `use_lockfile = true` for every client of the state"),
+        Some((false, "http")) => failure.hint("set `lock_address` and `unlock_address`"),
+        _ => failure,
+    };
+    Err(failure.hint("`--without-lock` runs the command without keeping other clients out"))
 }
 
 /// What a shell would say of a command that ended so.

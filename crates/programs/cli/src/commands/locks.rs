@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use groundstate_backends::{FoundLock, Location, LockMaintenance};
 use groundstate_common::shortened;
-use groundstate_statemgr::{LockHolder, LockInfo, Locker};
+use groundstate_statemgr::{LockHolder, LockInfo, Locker, WorkspaceName};
 
 use crate::args::LocksArgs;
 use crate::input::found_stack::{FoundPlace, FoundStack};
@@ -17,18 +18,26 @@ use crate::report::json::Json;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
 use crate::report::text::{age, count};
+use crate::session::backup_store::of_process;
 use crate::session::locked::unlocked;
 use crate::session::managed_state::ManagedState;
 
 /// Characters of a member of a lock document that are shown, at most.
 const MAX_SHOWN: usize = 1000;
 
-/// A state, and who has it locked.
+/// A state and its lock holders.
 struct Looked {
     name: String,
     holder: Option<LockHolder>,
-    /// The other locks of a Pulumi stack.
+    /// Further locks: of a Pulumi stack, or of a state that clients lock by several mechanisms.
     others: Vec<LockHolder>,
+}
+
+impl Looked {
+    fn of(name: String, holders: impl IntoIterator<Item = LockHolder>) -> Self {
+        let mut holders = holders.into_iter();
+        Self { name, holder: holders.next(), others: holders.collect() }
+    }
 }
 
 pub(super) fn run(args: &LocksArgs) -> Result {
@@ -61,18 +70,42 @@ fn look(state: &Path) -> Result<Looked> {
         Some(FoundPlace::Service(found)) => return runtime()?.block_on(look_at_update(&found)),
         None => {}
     }
-    let opened = ManagedState::open_raw(StateLocation::to_read(state)?, None, true)?;
-    let holder = unlocked(&opened, async |manager| Ok(manager.lock_holder().await?))?;
-    Ok(Looked { name: opened.name, holder, others: Vec::new() })
+    let location = StateLocation::to_read(state)?;
+    let place = location.remote().map(|remote| remote.place.clone());
+    let opened = ManagedState::open_raw(location, None, true)?;
+    let holders = unlocked(&opened, async |manager| match place.as_ref().and_then(every_lock) {
+        Some((maintenance, workspace)) => Ok(told_apart(maintenance.locks(workspace).await?)),
+        None => Ok(Vec::from_iter(manager.lock_holder().await?)),
+    })?;
+    Ok(Looked::of(opened.name, holders))
+}
+
+/// What finds the locks of every mechanism, whatever the configuration uses.
+pub(super) fn every_lock(place: &Location) -> Option<(&dyn LockMaintenance, &WorkspaceName)> {
+    place.opened.maintenance.as_deref().map(|maintenance| (maintenance, &place.workspace))
+}
+
+/// The holders, of which one may lock by several mechanisms at once.
+fn told_apart(locks: Vec<FoundLock>) -> Vec<LockHolder> {
+    let (mut holders, mut places) = (Vec::<LockHolder>::new(), Vec::new());
+    for FoundLock { place, holder, .. } in locks {
+        if holders.iter().all(|known| known.id != holder.id) {
+            places.push(place);
+            holders.push(of_process(holder));
+        }
+    }
+    // The documents name the state, and not the lock.
+    if holders.len() > 1 {
+        holders.iter_mut().zip(places).for_each(|(holder, place)| holder.info.path = place);
+    }
+    holders
 }
 
 /// Every lock of a stack, the lease too.
 async fn look_at_stack(found: &FoundStack) -> Result<Looked> {
     let stack = found.open().await?;
     let locks = stack.locks().await.map_err(|error| found.failure(&error))?;
-    let mut holders = locks.iter().map(stack_store::holder);
-    let holder = holders.next();
-    Ok(Looked { name: stack.to_string(), holder, others: holders.collect() })
+    Ok(Looked::of(stack.to_string(), locks.iter().map(stack_store::holder)))
 }
 
 /// The update that runs, which is what locks a stack of a service.
@@ -83,7 +116,7 @@ async fn look_at_update(found: &FoundService) -> Result<Looked> {
         Ok(known) => service_store::holder(&known),
         Err(error) => return Err(found.failed(&error, stack).await),
     };
-    Ok(Looked { name: stack.to_string(), holder, others: Vec::new() })
+    Ok(Looked::of(stack.to_string(), holder))
 }
 
 fn lines(looked: &Looked) -> Vec<String> {

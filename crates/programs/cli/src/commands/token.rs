@@ -196,7 +196,7 @@ fn refused(error: &TokenError) -> Failure {
         TokenError::Exists { .. } | TokenError::Contended(_) => Kind::Conflict,
         TokenError::NotFound(_) => Kind::NotFound,
         TokenError::Past(_) | TokenError::NoGrant | TokenError::SeveralNamed { .. } => Kind::Usage,
-        _ => Kind::NoState,
+        _ => Kind::of_cause(error).unwrap_or(Kind::NoState),
     };
     let failure = Failure::new(kind, chain(error));
     match error {

@@ -1,9 +1,10 @@
 //! `groundstate unlock`: releases the lock of a holder that is gone.
 
+use groundstate_backends::Location;
 use groundstate_pulumi_diy::{Cancelled, Error as StackFailure, FoundLock, Stack};
 use groundstate_statemgr::{ErrorKind, LockHolder, LockId, Locker, Manager};
 
-use super::locks::describe;
+use super::locks::{describe, every_lock};
 use crate::args::UnlockArgs;
 use crate::input::found_stack::{FoundPlace, FoundStack};
 use crate::input::location::StateLocation;
@@ -15,6 +16,7 @@ use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
 use crate::report::output::Output;
+use crate::session::backup_store::of_process;
 use crate::session::interrupt::Interrupts;
 use crate::session::locked::unlocked;
 use crate::session::managed_state::ManagedState;
@@ -32,8 +34,13 @@ pub(super) fn run(args: &UnlockArgs) -> Result {
             None => {}
         }
     }
-    let opened = ManagedState::open_raw(StateLocation::existing(&args.state)?, None, true)?;
-    let released = unlocked(&opened, async |manager| release(manager, args, &opened).await)?;
+    let location = StateLocation::existing(&args.state)?;
+    let place = location.remote().map(|remote| remote.place.clone());
+    let opened = ManagedState::open_raw(location, None, true)?;
+    let released = unlocked(&opened, async |manager| match manager.lock_holder().await? {
+        None => release_of_others(place.as_ref(), args, &opened).await,
+        Some(holder) => release(manager, args, &opened, holder).await,
+    })?;
     let name = &opened.name;
     let mut out = Output::stdout();
     if args.json {
@@ -142,24 +149,49 @@ enum Released {
     Id(String),
 }
 
-async fn release(
-    manager: &Manager,
+/// Releases a lock of a mechanism that the configuration does not use, as `locks` shows it.
+async fn release_of_others(
+    place: Option<&Location>,
     args: &UnlockArgs,
     opened: &ManagedState,
 ) -> Result<Released, StateError> {
     let name = &opened.name;
-    let Some(holder) = manager.lock_holder().await? else {
-        return Err(Failure::new(Kind::NotFound, format!("{name} is not locked")).into());
+    let not_locked = || Failure::new(Kind::NotFound, format!("{name} is not locked"));
+    let Some((maintenance, workspace)) = place.and_then(every_lock) else { return Err(not_locked().into()) };
+    let locks = maintenance.locks(workspace).await?.into_iter().map(|lock| of_process(lock.holder));
+    let locks: Vec<LockHolder> = locks.collect();
+    let is_meant = |holder: &&LockHolder| args.id.as_deref().is_none_or(|id| id == holder.id.as_str());
+    let Some(meant) = locks.iter().find(is_meant) else {
+        return Err(locks.first().map_or_else(not_locked, |holder| another_id(name, holder)).into());
     };
+    permitted(args, meant, name)?;
+    maintenance.force_unlock(workspace, &meant.id).await?;
+    Ok(Released::Holder(Box::new(meant.clone())))
+}
+
+/// That the lock in force has another id than the one that is named.
+fn another_id(name: &str, holder: &LockHolder) -> Failure {
+    let message = format!("the lock of {name} has another id: it is held by {holder}");
+    Failure::new(Kind::Conflict, message).hint("name this id, or use `--force`")
+}
+
+async fn release(
+    manager: &Manager,
+    args: &UnlockArgs,
+    opened: &ManagedState,
+    holder: LockHolder,
+) -> Result<Released, StateError> {
+    let name = &opened.name;
     let has_record = has_record(&holder);
     if let Some(id) = args.id.as_deref().filter(|id| *id != holder.id.as_str()) {
-        // Only the service knows the id of a lock without a document, so it is asked.
-        let named = LockId::new(id);
-        if !has_record && manager.force_unlock(&named).await.is_ok() {
-            return Ok(Released::Id(id.to_owned()));
-        }
-        let message = format!("the lock of {name} has another id: it is held by {holder}");
-        return Err(Failure::new(Kind::Conflict, message).hint("name this id, or use `--force`").into());
+        // Only the service knows the id of a lock without a document, and a stack may have several locks.
+        return match manager.force_unlock(&LockId::new(id)).await {
+            Ok(()) => Ok(Released::Id(id.to_owned())),
+            Err(error) if matches!(error.kind(), ErrorKind::Denied | ErrorKind::Unavailable) => {
+                Err(error.into())
+            }
+            Err(_) => Err(another_id(name, &holder).into()),
+        };
     }
     let mut holder = holder;
     for _ in 0..MOST_CANDIDATES {

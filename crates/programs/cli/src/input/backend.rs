@@ -56,7 +56,8 @@ impl From<BackendsError> for Failure {
                 .hint("fetch the state and pass it on with `-`, if it is kept somewhere else"),
             BackendsError::NotBuiltIn { .. } => failure(Kind::NoState)
                 .hint("fetch the state with `terraform state pull > FILE` and name FILE instead"),
-            BackendsError::Read { .. } | BackendsError::SmallFile { .. } => failure(Kind::NoState),
+            BackendsError::Read { source, .. } => failure(Kind::of_io(source)),
+            BackendsError::SmallFile { .. } => failure(Kind::NoState),
             BackendsError::Disagreement { purpose, disagreement, .. } => {
                 disagrees(failure(Kind::NoState), *purpose, disagreement)
             }
@@ -71,7 +72,9 @@ impl From<BackendsError> for Failure {
             BackendsError::Workspace(_) => failure(Kind::Usage)
                 .hint("select another one with `terraform workspace select`, or name one with `--workspace`"),
             BackendsError::Backend(store) => failure(kind_of(store.kind())),
-            _ => failure(Kind::Usage),
+            error => {
+                failure(Kind::of_cause(error).filter(|kind| *kind != Kind::NoState).unwrap_or(Kind::Usage))
+            }
         }
     }
 }
@@ -119,7 +122,9 @@ pub(crate) fn kind_of(kind: ErrorKind) -> Kind {
         ErrorKind::NotReleased => Kind::LockNotKept,
         ErrorKind::Corrupt => Kind::Unusable,
         ErrorKind::Unsupported | ErrorKind::Invalid => Kind::Usage,
-        _ => Kind::NoState,
+        ErrorKind::NotFound => Kind::NoState,
+        ErrorKind::Denied => Kind::Denied,
+        _ => Kind::Unreachable,
     }
 }
 
@@ -134,11 +139,19 @@ pub(crate) fn maintenance(
     })
 }
 
+/// An error and its causes. The refusal of a lock says everything itself: its causes repeat the holder in other words.
+pub(crate) fn told(error: &groundstate_statemgr::Error) -> String {
+    match error.holder() {
+        Some(_) if error.kind() == ErrorKind::Locked => error.to_string(),
+        _ => chain(error),
+    }
+}
+
 /// The failure for what a backend says.
 pub(crate) fn refused(error: &groundstate_statemgr::Error) -> Failure {
-    let failure = Failure::new(kind_of(error.kind()), chain(error));
+    let failure = Failure::new(kind_of(error.kind()), told(error));
     match error.holder() {
-        Some(_) => failure.hint("wait with `--lock-timeout 5m`; `groundstate locks` shows who has it"),
+        Some(_) => failure.hint("wait with `--lock-timeout 5m`"),
         None => failure,
     }
 }

@@ -204,7 +204,7 @@ fn waited<T: Send>(work: impl Future<Output = T> + Send) -> Result<T> {
     });
     match done {
         Ok(done) => done.map_err(|error: std::io::Error| {
-            Failure::new(Kind::NoState, format!("the command cannot wait for a key: {error}"))
+            Failure::new(Kind::Unreachable, format!("the command cannot wait for a key: {error}"))
         }),
         Err(panic) => resume_unwind(panic),
     }

@@ -181,7 +181,9 @@ pub(crate) fn stack_failure(error: &Error) -> Failure {
         ErrorKind::Corrupt | ErrorKind::Unsupported | ErrorKind::Broken => Kind::Unusable,
         ErrorKind::Locked => Kind::Locked,
         ErrorKind::Exists | ErrorKind::Changed | ErrorKind::LockLost => Kind::Conflict,
-        _ => Kind::NoState,
+        ErrorKind::NotFound => Kind::NoState,
+        ErrorKind::Denied => Kind::Denied,
+        _ => Kind::Unreachable,
     };
     let Some(conflict) = conflict(error).filter(|_| kind == Kind::Locked) else {
         let failure = Failure::new(kind, told(error));

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use groundstate_backends::{BackendsError, PlaceUrl};
+use groundstate_common::{shell_command, shell_word};
 use groundstate_statemgr::{Backend, StateStore};
 
+use crate::input::environment::Environment;
 #[cfg(feature = "http")]
 use crate::input::service::FoundService;
 use crate::input::stack_store::StackBackend;
@@ -30,6 +32,8 @@ pub(crate) struct Remote {
     pub(crate) store: Arc<dyn StateStore>,
     /// What to write into commands that are to name it.
     pub(crate) argument: String,
+    /// The argument alone does not mean the workspace.
+    is_chosen: bool,
     /// The stack, if it is one of Pulumi.
     stack: Option<RemoteStack>,
 }
@@ -58,6 +62,15 @@ impl RemoteStack {
         }
     }
 
+    /// The name of the stack, if the command line has it beside the directory.
+    fn name_given(&self) -> Option<&str> {
+        match self {
+            Self::Bucket(stack) => stack.name_given(),
+            #[cfg(feature = "http")]
+            Self::Service(found) => found.is_named.then_some(found.name.as_str()),
+        }
+    }
+
     /// The name of the stack alone, without its organization and project.
     pub(crate) fn stack_name(&self) -> &str {
         match self {
@@ -73,11 +86,12 @@ impl Remote {
         warn(&place);
         let store = place.opened.backend.store(&place.workspace).map_err(BackendsError::from)?;
         let argument = match argument.split_once('?') {
-            // Options may be secrets.
-            Some((url, _)) if PlaceUrl::is_url(argument) => format!("{url}?…"),
+            Some((url, _)) if PlaceUrl::is_url(argument) => format!("{url}{}", shown_options(argument)),
             _ => argument.to_owned(),
         };
-        Ok(Self { name: store.to_string(), place, store, argument, stack: None })
+        let chosen = Environment::of_process().chosen().cloned();
+        let is_chosen = chosen.as_ref() == Some(&place.workspace);
+        Ok(Self { name: store.to_string(), place, store, argument, is_chosen, stack: None })
     }
 
     /// The same for a Pulumi stack, whose argument has no secrets.
@@ -87,6 +101,28 @@ impl Remote {
         stack: RemoteStack,
     ) -> Result<Self> {
         Ok(Self { stack: Some(stack), argument: argument.to_owned(), ..Self::new(place, argument)? })
+    }
+
+    /// Sets whether a command has to name the workspace beside the argument.
+    #[must_use]
+    pub(crate) fn chosen(self, is_chosen: bool) -> Self {
+        Self { is_chosen, ..self }
+    }
+
+    /// A command on this state with more arguments behind it, which can be pasted.
+    pub(crate) fn command(&self, verb: &str, more: &[&str]) -> String {
+        let arguments = [&[self.argument.as_str()], more].concat();
+        let command = shell_command(&format!("groundstate {verb}"), &arguments);
+        match &self.stack {
+            Some(stack) => match stack.name_given() {
+                Some(stack) => format!("{command} --stack {}", shell_word(stack)),
+                None => command,
+            },
+            None if self.is_chosen => {
+                format!("{command} --workspace {}", shell_word(self.place.workspace.as_str()))
+            }
+            None => command,
+        }
     }
 
     /// Whether it is a Pulumi stack, in a backend of the user's own or in a service.
@@ -129,6 +165,75 @@ impl Remote {
         }
         self.folder().join(name)
     }
+}
+
+/// Options of addresses that say where and how, and are no secrets.
+const SHOWN_OPTIONS: [&str; 49] = [
+    "awssdk",
+    "bucket",
+    "conditional_write",
+    "disableSSL",
+    "disable_https",
+    "dynamodb_endpoint",
+    "dynamodb_table",
+    "encrypt",
+    "endpoint",
+    "endpoints.dynamodb",
+    "endpoints.s3",
+    "environment",
+    "force_path_style",
+    "history",
+    "history_keep",
+    "history_max_age",
+    "hostaddr",
+    "index_name",
+    "kms_key_id",
+    "lock_method",
+    "metadata",
+    "no_tmp_dir",
+    "prefix",
+    "profile",
+    "region",
+    "resource_group_name",
+    "role_arn",
+    "s3ForcePathStyle",
+    "schema_name",
+    "shared_config_file",
+    "skip_credentials_validation",
+    "skip_metadata_api_check",
+    "skip_region_validation",
+    "skip_requesting_account_id",
+    "skip_s3_checksum",
+    "snapshot",
+    "sslmode",
+    "sslrootcert",
+    "storage_account_name",
+    "strict_locks",
+    "strict_table",
+    "table_name",
+    "trust_lock",
+    "unlock_method",
+    "use_lockfile",
+    "use_path_style",
+    "verify_lock",
+    "workspace",
+    "workspace_key_prefix",
+];
+
+/// The query of an address in a shown command. What may be a secret is replaced by a mark.
+pub(crate) fn shown_options(address: &str) -> String {
+    let Some((_, query)) = address.split_once('?') else { return String::new() };
+    let is_shown = |pair: &&str| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        // An endpoint may have a user and a password.
+        SHOWN_OPTIONS.contains(&name) && !value.contains(['@', '%'])
+    };
+    let given: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty()).collect();
+    let mut shown: Vec<&str> = given.iter().copied().filter(is_shown).collect();
+    if shown.len() < given.len() {
+        shown.push("…");
+    }
+    if shown.is_empty() { String::new() } else { format!("?{}", shown.join("&")) }
 }
 
 /// Shows what a user should know of the settings of a place, each line once in a run.

@@ -16,6 +16,6 @@ pub(crate) fn runtime() -> Result<&'static Runtime> {
         .enable_io()
         .enable_time()
         .build()
-        .map_err(|error| Failure::new(Kind::NoState, format!("the command cannot start: {error}")))?;
+        .map_err(|error| Failure::new(Kind::Unreachable, format!("the command cannot start: {error}")))?;
     Ok(RUNTIME.get_or_init(|| runtime))
 }

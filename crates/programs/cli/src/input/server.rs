@@ -74,7 +74,8 @@ pub(crate) fn context() -> Context {
 
 /// The failure of a store that cannot be opened.
 pub(crate) fn unusable(error: &OpenError) -> Failure {
-    let failure = Failure::new(Kind::NoState, chain(error));
+    let kind = Kind::of_cause(error).unwrap_or(Kind::NoState);
+    let failure = Failure::new(kind, chain(error));
     match error {
         OpenError::NoServer { .. } => {
             failure.hint("name the store of the server with `--store`, or its configuration with `--config`")

@@ -8,7 +8,7 @@ use groundstate_pulumi_backends::pulumi_http::protocol::{StackPath, project_name
 use groundstate_pulumi_backends::pulumi_http::{
     Error, ErrorKind, Op, Result as ServiceResult, Service, ServiceStack, StackFilter,
 };
-use groundstate_pulumi_backends::{PulumiHome, ServiceChoice};
+use groundstate_pulumi_backends::{PulumiHome, ServiceChoice, ServiceLoginError};
 use groundstate_pulumi_snapshot::ProjectName;
 use groundstate_statemgr::TokioSleeper;
 use tokio::sync::OnceCell;
@@ -34,7 +34,15 @@ pub(crate) struct FoundService {
 /// A client of the service, with the token of the user's login there.
 pub(crate) fn open(choice: &ServiceChoice, variable: &dyn Fn(&str) -> Option<String>) -> Result<Service> {
     let opened = choice.open(&PulumiHome::of(variable), variable, Arc::new(TokioSleeper));
-    opened.map_err(|error| Failure::new(Kind::NoState, chain(&error)))
+    opened.map_err(|error| Failure::new(not_opened(&error), chain(&error)))
+}
+
+/// The kind of a failure to make a client of a service.
+fn not_opened(error: &ServiceLoginError) -> Kind {
+    match error {
+        ServiceLoginError::NoToken { .. } => Kind::Denied,
+        error => Kind::of_cause(error).unwrap_or(Kind::Usage),
+    }
 }
 
 impl FoundService {
@@ -161,9 +169,11 @@ pub(crate) fn service_failure(error: &Error) -> Failure {
         ErrorKind::Invalid => Kind::Usage,
         ErrorKind::TooLarge | ErrorKind::Unsupported => Kind::Unusable,
         ErrorKind::Running => Kind::Locked,
-        ErrorKind::Exists => Kind::Conflict,
+        ErrorKind::Exists | ErrorKind::Changed => Kind::Conflict,
         ErrorKind::HasResources => Kind::Loss,
-        _ => Kind::NoState,
+        ErrorKind::NotFound => Kind::NoState,
+        ErrorKind::NotLoggedIn | ErrorKind::Denied => Kind::Denied,
+        _ => Kind::Unreachable,
     };
     let failure =
         Failure::new(kind, format!("cannot {} {}: {}", error.op(), error.target(), error.message()));

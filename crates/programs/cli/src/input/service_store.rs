@@ -140,7 +140,7 @@ fn no_workspaces(op: Op, place: &ServiceBackend) -> Error {
 #[deny(clippy::missing_trait_methods)]
 impl StateStore for ServiceBackend {
     fn capabilities(&self) -> Capabilities {
-        Capabilities::none().locking(Exclusion::Process).holder().force_unlock().conditional_write()
+        Capabilities::none().locking(Exclusion::Look).holder().force_unlock().conditional_write()
     }
 
     async fn read(&self) -> Result<Option<Stored>> {

@@ -88,8 +88,9 @@ impl Source {
 
     /// Standard input, which is read here.
     fn of_stdin() -> Result<Self> {
-        let text = read_all(io::stdin().lock(), Extent::Unknown)
-            .map_err(|error| Failure::new(Kind::NoState, format!("cannot read standard input: {error}")))?;
+        let text = read_all(io::stdin().lock(), Extent::Unknown).map_err(|error| {
+            Failure::new(Kind::of_io(&error), format!("cannot read standard input: {error}"))
+        })?;
         Self::of_bytes("<stdin>".to_owned(), None, text)?.decrypted(|| encryption::of_folder(None))
     }
 

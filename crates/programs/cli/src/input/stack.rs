@@ -15,7 +15,7 @@ use groundstate_statemgr::{TokioSleeper, WorkspaceName};
 
 use crate::input::environment::Environment;
 use crate::input::found_stack::{FoundPlace, FoundStack};
-use crate::input::remote::{Remote, RemoteStack};
+use crate::input::remote::{Remote, RemoteStack, shown_options};
 #[cfg(feature = "http")]
 use crate::input::service::FoundService;
 use crate::input::stack_store::{StackBackend, StackPlace};
@@ -112,10 +112,9 @@ pub(crate) fn found_at_address(text: &str, environment: &Environment) -> Result<
     }
 }
 
-/// The address of a backend, as commands name it. Options may be secrets, so only a mark is left of them.
+/// The address of a backend, as commands name it, without options that may be secrets.
 fn shown(chosen: &ChosenBackend, text: &str) -> String {
-    let query = if text.contains('?') { "?…" } else { "" };
-    format!("{PREFIX}{chosen}{query}")
+    format!("{PREFIX}{chosen}{}", shown_options(text))
 }
 
 /// That this build has no client for services.
@@ -385,7 +384,7 @@ pub(crate) fn refused(error: &BlobError) -> Failure {
     use groundstate_blobs::ErrorKind as Blob;
     let kind = match error.kind() {
         Blob::Invalid | Blob::InvalidKey | Blob::Unsupported => Kind::Usage,
-        _ => Kind::NoState,
+        kind => Kind::of_blobs(kind).unwrap_or(Kind::Unreachable),
     };
     Failure::new(kind, crate::report::error::chain(error))
 }

@@ -307,8 +307,7 @@ impl StateStore for StackStore {
                 Ok(grant)
             }
             Err(error) if error.kind() == StackKind::Locked => {
-                let conflict =
-                    find::<LockConflict>(&error).and_then(|found| found.locks().first().map(holder));
+                let conflict = find::<LockConflict>(&error).and_then(|found| first(found.locks()));
                 Err(Error::locked(OP, self, conflict).with_source(error))
             }
             Err(error) => Err(failed(OP, self, error)),
@@ -330,9 +329,14 @@ impl StateStore for StackStore {
         const OP: Op = Op::Unlock;
         match self.backend.held().filter(|lock| id_of(lock.key().as_str()) == *id) {
             Some(lock) => {
+                let kept = lock.kept().await;
                 lock.release().await.map_err(|error| failed(OP, self, error))?;
                 self.backend.hold(None);
-                Ok(())
+                // What cannot be asked is no loss: the lock was released.
+                match kept {
+                    Err(error) if error.kind() == StackKind::LockLost => Err(failed(OP, self, error)),
+                    _ => Ok(()),
+                }
             }
             None => Err(self.no_such_lock(OP, &self.backend.locks(OP).await?)),
         }
@@ -343,7 +347,7 @@ impl StateStore for StackStore {
         let locks = self.backend.locks(OP).await?;
         // A lease of ours goes with the lock that it belongs to.
         let (leases, locks): (Vec<_>, Vec<_>) = locks.into_iter().partition(|lock| lock.key.starts_with(OWN));
-        let is_meant = |lock: &&FoundLock| id_of(&lock.key) == *id;
+        let is_meant = |lock: &&FoundLock| lock.id == id.as_str();
         let meant = locks.iter().chain(&leases).find(is_meant);
         let Some(meant) = meant else {
             return Err(self.no_such_lock(OP, if locks.is_empty() { &leases } else { &locks }));
@@ -356,10 +360,11 @@ impl StateStore for StackStore {
                 Some((left, error)) => Err(failed(OP, format_args!("{self} ({})", left.key), error)),
             };
         }
-        if meant.key.starts_with(OWN) {
-            return Err(self.no_such_lock(OP, &locks));
-        }
         // The others are not meant.
+        match stack.release_lock(id.as_str()).await {
+            Err(error) if error.kind() == StackKind::Invalid => {}
+            released => return released.map_err(|error| failed(OP, self, error)),
+        }
         let key = Key::parse(&meant.key).map_err(|error| blobs_failed(OP, self, error))?;
         let deleted = stack.backend().store().delete(&key, &DeleteOptions::default()).await;
         deleted.map(drop).map_err(|error| blobs_failed(OP, self, error))
@@ -371,8 +376,7 @@ impl StateStore for StackStore {
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
         let locks = self.backend.locks(Op::FindHolder).await?;
-        let lock = locks.iter().find(|lock| !lock.key.starts_with(OWN)).or(locks.first());
-        Ok(lock.map(holder))
+        Ok(first(&locks))
     }
 }
 
@@ -412,9 +416,14 @@ fn id_of(key: &str) -> LockId {
     LockId::new(name.strip_suffix(".json").unwrap_or(name))
 }
 
+/// The holder to name: of a lock that `pulumi` sees rather than of a lease.
+fn first(locks: &[FoundLock]) -> Option<LockHolder> {
+    locks.iter().find(|lock| !lock.key.starts_with(OWN)).or(locks.first()).map(holder)
+}
+
 /// A lock, as `locks` and `unlock` show it.
 pub(crate) fn holder(lock: &FoundLock) -> LockHolder {
-    let mut info = LockInfo { id: id_of(&lock.key), path: lock.key.clone(), ..LockInfo::default() };
+    let mut info = LockInfo { id: LockId::new(&lock.id), path: lock.key.clone(), ..LockInfo::default() };
     let mut process = None;
     match &lock.content {
         LockContent::Held { pid, user, host, since } => {

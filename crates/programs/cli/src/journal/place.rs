@@ -45,7 +45,9 @@ pub(super) fn failure(error: &groundstate_wal::Error) -> Failure {
         ErrorKind::Corrupt => Kind::Unusable,
         ErrorKind::Locked => Kind::Locked,
         ErrorKind::Fenced | ErrorKind::Ambiguous => Kind::Conflict,
-        _ => Kind::NoState,
+        ErrorKind::Denied => Kind::Denied,
+        ErrorKind::Unavailable => Kind::Unreachable,
+        _ => Kind::of_cause(error).unwrap_or(Kind::NoState),
     };
     Failure::new(kind, chain(error))
 }

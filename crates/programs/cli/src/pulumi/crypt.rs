@@ -56,7 +56,7 @@ fn text() -> Result<String> {
     io::stdin()
         .lock()
         .read_to_end(&mut bytes)
-        .map_err(|error| Failure::new(Kind::NoState, format!("cannot read standard input: {error}")))?;
+        .map_err(|error| Failure::new(Kind::of_io(&error), format!("cannot read standard input: {error}")))?;
     let mut text = String::from_utf8(bytes)
         .map_err(|_| Failure::new(Kind::Usage, "standard input is not valid UTF-8"))?;
     // As `echo` writes it.

@@ -8,6 +8,13 @@ use groundstate_common::shell_command;
 
 use crate::report::diagnostic::Diagnostic;
 
+/// What stands in a shown address for options that may be secrets.
+pub(crate) const HIDDEN_OPTIONS: &str = "?…";
+
+/// How a command becomes complete in which options are not shown.
+const COMPLETE_OPTIONS: &str =
+    "replace `…` in the address by the options that you gave, which may be secrets";
+
 /// What a caller can tell apart by the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
@@ -15,8 +22,12 @@ pub(crate) enum Kind {
     Findings,
     /// The command line asks for something that cannot be.
     Usage,
-    /// Nothing to read, or a file cannot be read or written.
+    /// There is no state, or no such file.
     NoState,
+    /// Credentials are missing, or do not suffice.
+    Denied,
+    /// A place does not answer, or cannot be read or written at the moment.
+    Unreachable,
     /// The input is not a state file.
     NotState,
     /// The input is a state file that cannot be used.
@@ -46,6 +57,8 @@ impl Kind {
             Self::Findings => "findings",
             Self::Usage => "usage",
             Self::NoState => "no_state",
+            Self::Denied => "denied",
+            Self::Unreachable => "unreachable",
             Self::NotState => "not_state",
             Self::Unusable => "unusable",
             Self::Loss => "loss",
@@ -56,6 +69,36 @@ impl Kind {
             Self::CommandNotRun => "command_not_run",
             Self::CommandNotFound => "command_not_found",
             Self::Signal(_) => "signal",
+        }
+    }
+
+    /// The kind of a failure of the system.
+    pub(crate) fn of_io(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::NoState,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::Denied,
+            _ => Self::Unreachable,
+        }
+    }
+
+    /// The kind of the first cause that says whether a place is not there, denies access, or cannot be reached.
+    pub(crate) fn of_cause(error: &(dyn std::error::Error + 'static)) -> Option<Self> {
+        std::iter::successors(Some(error), |error| error.source()).find_map(|cause| {
+            if let Some(error) = cause.downcast_ref::<groundstate_blobs::Error>() {
+                return Self::of_blobs(error.kind());
+            }
+            cause.downcast_ref().map(Self::of_io)
+        })
+    }
+
+    /// The kind of what a store of blobs says about its place; `None` for what is wrong with a request or an object.
+    pub(crate) fn of_blobs(kind: groundstate_blobs::ErrorKind) -> Option<Self> {
+        use groundstate_blobs::ErrorKind as Blob;
+        match kind {
+            Blob::NotFound => Some(Self::NoState),
+            Blob::Denied | Blob::Unauthenticated | Blob::ClockSkew => Some(Self::Denied),
+            Blob::Throttled | Blob::Unavailable | Blob::Ambiguous => Some(Self::Unreachable),
+            _ => None,
         }
     }
 
@@ -72,6 +115,8 @@ impl Kind {
             Self::Locked => 8,
             Self::Conflict => 9,
             Self::LockNotKept => 10,
+            Self::Denied => 11,
+            Self::Unreachable => 12,
             Self::CommandNotRun => 126,
             Self::CommandNotFound => 127,
             Self::Signal(signal) => u8::try_from(signal).unwrap_or(0).saturating_add(128),
@@ -122,7 +167,12 @@ impl Failure {
 
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(hint.into());
+        let hint = hint.into();
+        let leaves_out = [HIDDEN_OPTIONS, "&…"].iter().any(|mark| hint.contains(mark));
+        self.hints.push(hint);
+        if leaves_out && self.hints.iter().all(|known| known != COMPLETE_OPTIONS) {
+            self.hints.push(COMPLETE_OPTIONS.to_owned());
+        }
         self
     }
 
@@ -131,7 +181,7 @@ impl Failure {
         let shown = path.display();
         match error.kind() {
             io::ErrorKind::NotFound => Self::new(Kind::NoState, format!("{shown} does not exist")),
-            _ => Self::new(Kind::NoState, format!("cannot read {shown}: {error}")),
+            _ => Self::new(Kind::of_io(error), format!("cannot read {shown}: {error}")),
         }
     }
 
@@ -146,7 +196,7 @@ impl Failure {
                 let command = shell_command("mkdir -p", &[&folder.to_string_lossy()]);
                 Self::new(Kind::NoState, message).hint(format!("`{command}` creates it"))
             }
-            None => Self::new(Kind::NoState, format!("cannot write {shown}: {error}")),
+            None => Self::new(Kind::of_io(error), format!("cannot write {shown}: {error}")),
         }
     }
 
@@ -169,7 +219,7 @@ impl Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         let quiet = error.kind() == io::ErrorKind::BrokenPipe;
-        Self { quiet, ..Self::new(Kind::NoState, format!("cannot write to standard output: {error}")) }
+        Self { quiet, ..Self::new(Kind::Unreachable, format!("cannot write to standard output: {error}")) }
     }
 }
 

@@ -218,7 +218,7 @@ impl StateStore for BackupStore {
 }
 
 /// Takes what a holder says of its process out of the free text of its document.
-fn of_process(mut holder: LockHolder) -> LockHolder {
+pub(crate) fn of_process(mut holder: LockHolder) -> LockHolder {
     let (text, process) = Process::untag(&holder.info.info);
     let Some(process) = process else { return holder };
     holder.info.info = text.to_owned();

@@ -36,9 +36,9 @@ impl Interrupts {
     pub(crate) fn listen() -> Result<Self> {
         let interrupts = Self::default();
         #[cfg(unix)]
-        interrupts
-            .spawn()
-            .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
+        interrupts.spawn().map_err(|error| {
+            Failure::new(Kind::Unreachable, format!("cannot listen for signals: {error}"))
+        })?;
         Ok(interrupts)
     }
 

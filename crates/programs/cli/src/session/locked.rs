@@ -4,9 +4,9 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use groundstate_common::{Clock, OsIds, SystemClock, shell_command};
+use groundstate_common::{Clock, OsIds, SystemClock};
 use groundstate_statemgr::{
-    AbandonedLocks, Error, ErrorKind, LOCK_WAITS, LockGuard, LockInfo, Locker, Manager, TokioSleeper,
+    AbandonedLocks, Error, ErrorKind, LOCK_WAITS, LockGuard, LockInfo, Locker, Manager, Op, TokioSleeper,
     Waiting, catch_panic,
 };
 
@@ -61,6 +61,9 @@ pub(crate) async fn holding<T>(
     if let Some(backup_store) = &opened.backup_store {
         backup_store.hear(interrupts);
     }
+    if args.no_lock {
+        refuse_held(opened).await?;
+    }
     let guard = taken(opened, args, info, interrupts).await?;
     let work = async {
         bring_up_to_date(opened, guard.grant()).await?;
@@ -69,6 +72,20 @@ pub(crate) async fn holding<T>(
     let (outcome, kept) = guard.hold_during(catch_panic(work), &SystemClock, &TokioSleeper).await;
     lock_end::tell(opened, kept, guard.release().await);
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// Refuses a state that another process has locked, for work that takes no lock. The protocol of HTTP cannot tell without taking it.
+async fn refuse_held(opened: &ManagedState) -> Result<(), StateError> {
+    let store = &opened.raw;
+    let remote = opened.backup_store.as_ref().map(|backup_store| backup_store.remote());
+    let takes_lock_to_look = remote.is_some_and(|remote| remote.place.settings.kind() == "http");
+    if takes_lock_to_look || !store.capabilities().holder {
+        return Ok(());
+    }
+    match store.lock_holder().await? {
+        Some(holder) => Err(Error::locked(Op::Lock, store, Some(holder)).into()),
+        None => Ok(()),
+    }
 }
 
 /// Does `work` while the locks of two states are held, and releases both whatever comes of it.
@@ -92,11 +109,6 @@ pub(crate) fn both_locked<T>(
     })
 }
 
-/// A command on this state.
-fn command(opened: &ManagedState, verb: &str) -> String {
-    shell_command(&format!("groundstate {verb}"), &[&opened.shown()])
-}
-
 /// Takes the lock, unless a signal ends the command. A request that is on its way by then may be granted, so its answer
 /// is waited for, and the lock released.
 async fn taken(
@@ -117,7 +129,7 @@ async fn taken(
         }
         (Some(Err(_)) | None, Err(interrupted)) => interrupted,
         (Some(Err(failure)), Ok(())) => failure,
-        (None, Ok(())) => Failure::new(Kind::NoState, format!("{} was not locked", opened.name)),
+        (None, Ok(())) => Failure::new(Kind::Unreachable, format!("{} was not locked", opened.name)),
     };
     let looked = tokio::time::timeout(LAST_WAIT, leave(opened, &abandoned, failure.clone())).await;
     Err(looked.unwrap_or_else(|_| unanswered(failure, opened)))
@@ -128,8 +140,8 @@ fn unanswered(failure: Failure, opened: &ManagedState) -> Failure {
     let lock = opened.manager.store().lock_name();
     failure.hint(format!(
         "the request for the lock was not answered, so this command may have left {lock} locked: `{}` shows it, and `{} --if-stale` frees it",
-        command(opened, "locks"),
-        command(opened, "unlock")
+        opened.command("locks", &[]),
+        opened.command("unlock", &[])
     ))
 }
 
@@ -173,12 +185,14 @@ fn with_rescue(failure: Failure, opened: &ManagedState, interrupts: &Interrupts)
     match backup_store.rescue() {
         None => failure,
         Some(Ok(path)) => {
-            let (verb, does) = match failure.kind {
-                Kind::Conflict => ("merge-errored", "merges it into what is stored"),
+            // Only states of Terraform can be merged.
+            let (verb, does) = match (failure.kind, backup_store.remote().is_stack()) {
+                (Kind::Conflict, true) => ("diff", "shows how it differs from what is stored"),
+                (Kind::Conflict, false) => ("merge-errored", "merges it into what is stored"),
                 _ => ("push", "stores it when the reason is gone"),
             };
             let path = path.display().to_string();
-            let command = shell_command(&format!("groundstate {verb}"), &[&opened.shown(), &path]);
+            let command = opened.command(verb, &[&path]);
             failure.hint(format!("the state that could not be stored is in {path}; `{command}` {does}"))
         }
         Some(Err(error)) => failure.hint(format!("the state that could not be stored is lost: {error}")),
@@ -235,7 +249,7 @@ pub(crate) fn lock_info(opened: &ManagedState, operation: &str) -> Result<LockIn
 /// The document to lock with where no place is open yet.
 pub(crate) fn lock_document(operation: &str) -> Result<LockInfo> {
     let info = LockInfo::new(&OsIds, SystemClock.now(), operation);
-    let info = info.map_err(|error| Failure::new(Kind::NoState, chain(&error)))?;
+    let info = info.map_err(|error| Failure::new(Kind::Unreachable, chain(&error)))?;
     Ok(LockInfo { who: who(), version: version(), ..info })
 }
 

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groundstate_backends::local_path;
-use groundstate_common::{OsIds, SystemClock};
+use groundstate_common::{OsIds, SystemClock, shell_command};
 use groundstate_encryption_providers::{EncryptedStore, Encryption};
 use groundstate_statemgr::{Manager, ManagerOptions, StateStore, WorkspaceName};
 use groundstate_statemgr_fs::Backup;
 use groundstate_statemgr_wal::journal_folder;
 
 use crate::input::encryption;
+use crate::input::environment::Environment;
 use crate::input::family::Family;
 use crate::input::foreign;
 use crate::input::location::StateLocation;
@@ -106,11 +107,12 @@ impl ManagedState {
         argument: &Path,
         locking: bool,
     ) -> Result<Self> {
+        let is_selected = Environment::of_process().chosen().is_none() && place.workspace == *workspace;
         let place = place.clone().with_workspace(workspace.clone());
         let is_local = place.settings.kind() == "local";
         let changes = journal_of(&place)?;
         let place_of_local = place.clone();
-        let remote = Remote::new(place, &argument.to_string_lossy())?;
+        let remote = Remote::new(place, &argument.to_string_lossy())?.chosen(!is_selected);
         let name = remote.name.clone();
         let found = match is_local {
             true => StateLocation::file(local_state(&place_of_local)?)?,
@@ -119,6 +121,14 @@ impl ManagedState {
         let keep = (!keeps_history(&found)).then(|| backup_of_migration(&found));
         let opened = Self::open_raw(found, keep, locking)?;
         Ok(Self { name, argument: argument.to_owned(), changes, ..opened })
+    }
+
+    /// A command on this state with more arguments behind it, which can be pasted.
+    pub(crate) fn command(&self, verb: &str, more: &[&str]) -> String {
+        match &self.backup_store {
+            Some(backup_store) => backup_store.remote().command(verb, more),
+            None => shell_command(&format!("groundstate {verb}"), &[&[self.name.as_str()], more].concat()),
+        }
     }
 
     /// What names it in a command that is shown.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use groundstate_common::shell_command;
 use groundstate_statemgr::{ErrorKind, LockGrant, ManagerOptions, Refresher};
 use groundstate_statemgr_wal::JournaledManager;
 
@@ -38,9 +37,8 @@ pub(crate) async fn bring_up_to_date(
     match manager.refresh_state().await {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::Conflict => {
-            let shown = opened.shown();
             let failure = Failure::new(Kind::Conflict, chain(&error));
-            let command = |options: &str| shell_command(&format!("groundstate recover {options}"), &[&shown]);
+            let command = |options: &str| opened.command(&format!("recover {options}"), &[]);
             let failure = failure
                 .hint(format!("`{}` writes the state that the journal leads to", command("--export FILE")));
             return Err(failure.hint(format!("`{}` removes the journal", command("--discard"))).into());

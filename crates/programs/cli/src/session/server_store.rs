@@ -103,5 +103,5 @@ pub(crate) fn actor() -> String {
 
 /// The failure of an operation on the audit log.
 pub(crate) fn of_audit_log(error: &audit::Error) -> Failure {
-    Failure::new(Kind::NoState, chain(error))
+    Failure::new(Kind::of_cause(error).unwrap_or(Kind::NoState), chain(error))
 }

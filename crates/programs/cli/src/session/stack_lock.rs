@@ -48,9 +48,14 @@ pub(crate) async fn stacks_locked<T>(
 }
 
 async fn release(found: &FoundStack, lock: &HeldLock) {
-    if let Err(error) = lock.release().await {
-        lock_end::stack_not_released(lock.stack(), &found.command("unlock --force"), &error);
+    let kept = lock.kept().await;
+    let released = lock.release().await;
+    let lost = kept.err().filter(|error| error.kind() == ErrorKind::LockLost);
+    if let Some(error) = released.err().or(lost) {
+        return lock_end::stack_not_released(lock.stack(), &found.command("unlock --force"), &error);
     }
+    // A lease that stays harms nobody, so what keeps it is not told.
+    drop(lock.stack().forget_lease().await);
 }
 
 /// Takes the lock, unless a signal ends the command. A request that is on its way by then may be granted, so its answer is waited

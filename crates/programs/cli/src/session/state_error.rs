@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use groundstate_common::{shell_command, shortened};
+use groundstate_common::shortened;
+use groundstate_pulumi_diy::LockConflict;
 use groundstate_state_edit::{MoveError, RemoveError, ReplaceProviderError, ScriptFault, TaintError};
 use groundstate_statefile::{EncodeError, ReadError};
 use groundstate_statemgr::{Error, ErrorKind, LockHolder, LockId, Op};
 
-use crate::input::backend::kind_of;
+use crate::input::backend::{kind_of, told};
 use crate::input::encryption;
 use crate::input::source::Source;
 use crate::input::terraform;
@@ -58,10 +59,12 @@ pub(crate) fn explain(error: &Error, opened: &ManagedState) -> Failure {
         let lines = losses.iter().take(50).map(|loss| format!("- {loss}"));
         return Failure::new(Kind::Loss, message).details(lines);
     }
-    let command = |verb: &str| shell_command(&format!("groundstate {verb}"), &[&opened.shown()]);
-    let failure = Failure::new(kind_of(error.kind()), chain(error));
+    let command = |verb: &str| opened.command(verb, &[]);
+    let failure = Failure::new(kind_of(error.kind()), told(error));
     match error.kind() {
         ErrorKind::Locked => {
+            let locks = cause::<LockConflict>(error).map(LockConflict::locks).filter(|locks| locks.len() > 1);
+            let failure = failure.details(locks.into_iter().flatten().map(ToString::to_string));
             let failure = match error.holder() {
                 Some(holder) => failure.hint(way_out(holder, opened)),
                 None => failure,
@@ -92,11 +95,10 @@ pub(crate) fn way_out(holder: &LockHolder, opened: &ManagedState) -> String {
 
 /// The command that frees the lock of this id.
 pub(crate) fn unlock(opened: &ManagedState, id: &LockId) -> String {
-    let (place, id) = (opened.shown(), id.as_str());
-    match id.chars().nth(MAX_ID) {
+    match id.as_str().chars().nth(MAX_ID) {
         // A user cannot check such an id before pasting it.
-        Some(_) => shell_command("groundstate unlock --force", &[&place]),
-        None => shell_command("groundstate unlock", &[&place, id]),
+        Some(_) => opened.command("unlock --force", &[]),
+        None => opened.command("unlock", &[id.as_str()]),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use groundstate_common::shell_command;
 use groundstate_state_edit::{Diff, diff};
 use groundstate_statefile::File;
 use groundstate_statefile::salvage;
@@ -253,7 +252,7 @@ async fn serial_above(opened: &ManagedState, over_encrypted: bool) -> Result<Ser
     let stored = match opened.raw.read().await {
         Ok(stored) => stored,
         Err(error) if error.kind() == ErrorKind::Corrupt => {
-            let command = shell_command("groundstate repair-digest", &[&opened.shown()]);
+            let command = opened.command("repair-digest", &[]);
             let failure = Failure::new(Kind::Unusable, chain(&error));
             return Err(failure
                 .hint("nothing was written, since neither serial nor encryption of what is stored is known")

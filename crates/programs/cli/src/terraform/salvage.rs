@@ -76,10 +76,9 @@ pub(crate) fn run(args: &SalvageArgs) -> Result {
 fn read(path: &Path) -> Result<(String, Vec<u8>)> {
     if is_standard(path) {
         let mut text = Vec::new();
-        io::stdin()
-            .lock()
-            .read_to_end(&mut text)
-            .map_err(|error| Failure::new(Kind::NoState, format!("cannot read standard input: {error}")))?;
+        io::stdin().lock().read_to_end(&mut text).map_err(|error| {
+            Failure::new(Kind::of_io(&error), format!("cannot read standard input: {error}"))
+        })?;
         return Ok(("<stdin>".to_owned(), text));
     }
     let opened = ManagedState::open(StateLocation::to_read(path)?, None, false)?;

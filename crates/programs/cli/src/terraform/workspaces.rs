@@ -62,7 +62,7 @@ fn new(args: &WorkspacesNewArgs) -> Result {
     let place = open(&args.at.place, Purpose::Change)?;
     let encryption = encryption::of_folder(place.directory.as_deref())?;
     let writer = writer(&place, encryption.is_some())?;
-    let lineage = OsIds.uuid().map_err(|error| Failure::new(Kind::NoState, chain(&error)))?;
+    let lineage = OsIds.uuid().map_err(|error| Failure::new(Kind::Unreachable, chain(&error)))?;
     let state = empty_state(Dialect::Terraform, Lineage::new(&lineage), Some(writer))
         .map_err(|error| refused(&error))?;
     let state = match &encryption {

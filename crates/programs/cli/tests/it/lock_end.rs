@@ -300,7 +300,7 @@ fn a_write_of_a_migration_that_has_no_answer_is_in_the_receipt() {
     signal(&child, "TERM");
     let run = ended(child);
     server.clear_faults();
-    assert_eq!(run.code, 3, "{}", run.stderr);
+    assert_eq!(run.code, 12, "{}", run.stderr);
     assert!(run.stderr.contains("it is not known whether it is stored"), "{}", run.stderr);
     assert_eq!(receipt(work.path())["states"][0]["outcome"], "unknown");
     assert_eq!(work.place.locks().len(), 0);

@@ -232,11 +232,11 @@ fn a_directory_that_cannot_be_written_is_reported_and_left_alone() {
     fs::set_permissions(&file.path, fs::Permissions::from_mode(0o000)).unwrap();
     let unreadable = run(&["locks", &file.path]);
     let message = String::from_utf8_lossy(&unreadable.stderr).into_owned();
-    assert_eq!(unreadable.status.code(), Some(3), "{message}");
+    assert_eq!(unreadable.status.code(), Some(11), "{message}");
     assert!(message.contains("permission was denied") && !message.contains("writable"), "{message}");
     assert!(dry.status.success(), "{}", String::from_utf8_lossy(&dry.stderr));
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(3), "{message}");
+    assert_eq!(refused.status.code(), Some(11), "{message}");
     assert!(message.contains("permission was denied") && message.contains("help: "), "{message}");
     assert!(after == before);
 }

@@ -30,6 +30,7 @@ mod journal;
 mod json;
 mod list;
 mod lock_end;
+mod lock_trust;
 mod locks;
 mod log;
 mod log_secrets;

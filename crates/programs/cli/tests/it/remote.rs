@@ -235,7 +235,7 @@ fn a_state_that_cannot_be_stored_is_kept_and_the_lock_released() {
         let server = work.place.server().unwrap();
         server.fault(Fault::refuse(403, "AccessDenied", None).on("PUT", "*.tfstate"));
         let run = work.run(&["rm", ".", "a.one"]);
-        assert_eq!(run.code, 3, "{}", run.stderr);
+        assert_eq!(run.code, 11, "{}", run.stderr);
         assert!(run.stderr.contains("`groundstate push . ./errored.tfstate`"), "{}", run.stderr);
         assert_eq!(work.place.locks().len(), 0);
         server.clear_faults();
@@ -571,8 +571,12 @@ fn refusals_of_a_service_say_what_to_change() {
         );
         let mut command = command(&["list", &url]);
         command.env("AWS_ACCESS_KEY_ID", key).env("AWS_SECRET_ACCESS_KEY", "hunter2").stdin(Stdio::null());
-        // A wrong option is one of the command line, everything else a state that is not there.
-        let code = if key == "known" && region == "us-east-1" { 2 } else { 3 };
+        // A wrong option is one of the command line, and only what is not there is no state.
+        let code = match (key, region) {
+            ("known", "us-east-1") => 2,
+            ("unknown" | "known", _) => 11,
+            _ => 3,
+        };
         let message = Run::of(command.output().unwrap()).failed(code);
         assert!(!message.contains("hunter2"), "{message}");
         message

@@ -66,7 +66,7 @@ fn a_write_that_the_server_refuses_leaves_the_state_as_a_file_and_no_lock() {
     work.push(&["one", "two"]);
     let server = work.place.server().unwrap();
     for (answer, code, words) in [
-        (Answer::new(403), 3, "answers POST with 403"),
+        (Answer::new(403), 11, "answers POST with 403"),
         (Answer::new(413).text("it is too large"), 2, "it is too large"),
         (Answer::new(409).text("the lineage differs"), 9, "the lineage differs"),
     ] {

@@ -342,7 +342,7 @@ fn a_certificate_of_a_client_says_who_it_is_to_the_roles_and_to_the_audit_log() 
     let entry = place.entry("state.write");
     assert!(entry["actor"].as_str().unwrap().starts_with("certificate:"), "{entry}");
     // Of the same authority, with a name or for a project that no rule has.
-    assert_eq!(push("laptop.example.com", STATE).code, 3);
-    assert_eq!(push("web.ci.example.com", "/tf/bank/network").code, 3);
+    assert_eq!(push("laptop.example.com", STATE).code, 11);
+    assert_eq!(push("web.ci.example.com", "/tf/bank/network").code, 11);
     assert_eq!(place.entries("state.write").iter().filter(|entry| entry["outcome"] == "done").count(), 1);
 }

@@ -94,7 +94,7 @@ fn gives_up_on_input_that_never_ends_and_is_no_state() {
 fn says_when_results_cannot_be_written() {
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = command(&["list", "webshop-v1.tfstate"]).stdout(full).output().unwrap();
-    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(output.status.code(), Some(12));
     assert!(
         String::from_utf8(output.stderr).unwrap().starts_with("error: cannot write to standard output: ")
     );

@@ -72,7 +72,7 @@ fn hints_name_the_stack_behind_the_options_of_an_address() {
     put(&project, "dev", FIRST, "");
     let url = format!("{}?metadata=skip", project.url());
     let stack = format!("{url}#organization/shop/dev");
-    let named = format!("'{}?…#organization/shop/dev'", project.url());
+    let named = format!("'{url}#organization/shop/dev'");
     for (args, verb) in [
         (vec!["stacks", "tags", &stack, "--set", "a=b"], "unlock --force"),
         (vec!["stacks", "prune", &url, "--all-stacks", "--keep", "0", "--yes"], "unlock --force"),

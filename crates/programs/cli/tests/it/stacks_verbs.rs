@@ -340,6 +340,6 @@ fn a_bucket_without_the_right_to_write_is_named_and_read() {
     let created = project.run(&["stacks", "create", ".", "--stack", "new"]);
     let shown = project.run(&["stacks", "remove", ".", "--force", "--dry-run"]);
     set(0o755);
-    assert!(created.code == 3 && created.stderr.contains("need that to `.pulumi/`"), "{}", created.stderr);
+    assert!(created.code == 11 && created.stderr.contains("need that to `.pulumi/`"), "{}", created.stderr);
     assert!(shown.clean().contains("Would remove the stack organization/shop/dev"));
 }

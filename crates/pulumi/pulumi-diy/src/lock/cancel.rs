@@ -31,6 +31,25 @@ impl Stack {
         traced::run("cancel", self, self.remove_locks()).await
     }
 
+    /// Removes the lease of a stack that does not exist any more, unless a process holds it. `true` if it was removed.
+    ///
+    /// The tokens of a new lease begin at the time, which is above all that were granted before.
+    ///
+    /// # Errors
+    ///
+    /// Those of requests.
+    pub async fn forget_lease(&self) -> Result<bool> {
+        let work = async {
+            if !self.backend().store().capabilities().conditional_put || self.exists().await? {
+                return Ok(false);
+            }
+            let key =
+                self.backend().key(Op::Lock, &self.backend().layout().lease(self.checked(Op::Lock)?))?;
+            lease::remove_free(self.backend(), &key).await
+        };
+        traced::run("forget the lease of", self, work).await
+    }
+
     async fn remove_locks(&self) -> Result<Cancelled> {
         let mut cancelled = Cancelled::default();
         for lock in self.locks().await? {

@@ -14,6 +14,8 @@ use crate::{Backend, Error, Layout, Op, Result, Stack};
 pub struct FoundLock {
     /// Its key.
     pub key: String,
+    /// Its id. A lease has the id of the lock that it belongs to.
+    pub id: String,
     /// Its place, without credentials.
     pub place: String,
     /// What it says.
@@ -165,11 +167,18 @@ async fn names(backend: &Backend, prefix: &str, delimited: bool) -> Result<Vec<S
     }
 }
 
+/// The id in a key: the name of the object without its ending.
+fn id_of(key: &str) -> String {
+    let name = key.rsplit('/').next().unwrap_or(key);
+    name.strip_suffix(".json").unwrap_or(name).to_owned()
+}
+
 /// Reads a lock; none if it was removed since it was listed.
 pub(crate) async fn found_object(backend: &Backend, name: String) -> Result<Option<FoundLock>> {
     let place = backend.place(&name);
     let found = |content, expires, version| FoundLock {
         key: name.clone(),
+        id: id_of(&name),
         place: place.clone(),
         content,
         expires,
@@ -206,17 +215,18 @@ pub(crate) async fn found_lease(backend: &Backend, key: &Key) -> Result<Option<F
     let Some(blob) = blob.map_err(|error| Error::from_store(Op::Lock, &place, error))? else {
         return Ok(None);
     };
-    let (content, expires) = match serde_json::from_slice::<LeaseObject>(&blob.bytes) {
+    let (id, content, expires) = match serde_json::from_slice::<LeaseObject>(&blob.bytes) {
         Ok(LeaseObject { holder: None, .. }) => return Ok(None),
         Ok(LeaseObject { holder: Some(holder), .. }) => {
             let (pid, since) = (i64::from(holder.pid), holder.acquired.to_string());
             (
+                holder.id,
                 LockContent::Held { pid, user: holder.username, host: holder.hostname, since },
                 Some(holder.expires),
             )
         }
-        Err(error) => (LockContent::Unreadable(error.to_string()), None),
+        Err(error) => (id_of(key.as_str()), LockContent::Unreadable(error.to_string()), None),
     };
     let version = Some(blob.version().clone());
-    Ok(Some(FoundLock { key: key.as_str().to_owned(), place, content, expires, version }))
+    Ok(Some(FoundLock { key: key.as_str().to_owned(), id, place, content, expires, version }))
 }

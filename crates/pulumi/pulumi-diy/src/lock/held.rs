@@ -141,7 +141,23 @@ impl HeldLock {
         lease.expires().duration_since(now).is_none_or(|left| left < self.duration / 2)
     }
 
-    /// Gives the lock back. A lock that another process removed is given back already.
+    /// Fails if the lock was lost. Ask before [`release`](Self::release), which does not tell.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::LockLost`] if another process removed the lock or took the lease; those of requests.
+    pub async fn kept(&self) -> Result<()> {
+        let work = async {
+            self.still_there().await?;
+            match self.snapshot().lease {
+                Some(lease) => lease.check(self.stack.backend()).await,
+                None => Ok(()),
+            }
+        };
+        self.traced("look at", work).await
+    }
+
+    /// Gives the lock back. A lock that another process removed is given back already; [`kept`](Self::kept) tells.
     ///
     /// # Errors
     ///

@@ -169,6 +169,21 @@ pub(super) async fn clear(backend: &Backend, key: &Key) -> Result<bool> {
     Ok(put(backend, key, &LeaseObject { token, holder: None }, Some(&found.version)).await?.is_some())
 }
 
+/// Removes a lease that nobody holds. `false` if it is held or was written meanwhile, or if the store cannot tell.
+pub(super) async fn remove_free(backend: &Backend, key: &Key) -> Result<bool> {
+    if !backend.store().capabilities().conditional_delete {
+        return Ok(false);
+    }
+    let Some(found) = stored(backend, key).await? else { return Ok(false) };
+    if found.object.is_none_or(|object| object.holder.is_some()) {
+        return Ok(false);
+    }
+    match backend.store().delete(key, &backend.deletion_of(&found.version)).await {
+        Err(error) if error.kind() == BlobKind::PreconditionFailed => Ok(false),
+        removed => removed.map_err(|error| failed(backend, key, error)),
+    }
+}
+
 async fn conflict(backend: &Backend, key: &Key) -> Error {
     match found_lease(backend, key).await {
         Ok(found) => {

@@ -243,6 +243,38 @@ async fn unreadable_locks_and_leftovers_are_locks_and_markers_are_none() {
 }
 
 #[tokio::test]
+async fn a_lock_that_was_cancelled_while_it_was_held_was_not_kept() {
+    for bucket in [Bucket::memory(), Bucket::directory(), without_conditions()] {
+        let stack = bucket.open().await.stack(&stack("s"));
+        let lock = stack.lock(&holder(7), &LockOptions::default()).await.unwrap();
+        lock.kept().await.unwrap();
+        remove(&bucket, lock.key().as_str()).await;
+        assert_eq!(lock.kept().await.unwrap_err().kind(), ErrorKind::LockLost);
+        lock.release().await.unwrap();
+        assert!(stack.locks().await.unwrap().is_empty());
+        let next = stack.lock(&holder(8), &LockOptions::default()).await.unwrap();
+        next.release().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_lease_has_the_id_of_its_lock_and_goes_with_its_stack() {
+    let bucket = Bucket::memory();
+    let stack = bucket.open().await.stack(&stack("s"));
+    let lock = stack.lock(&holder(7), &LockOptions::default()).await.unwrap();
+    let ids: Vec<String> = stack.locks().await.unwrap().into_iter().map(|lock| lock.id).collect();
+    assert_eq!(ids.len(), 2);
+    assert!(ids.iter().all(|id| lock.key().as_str().ends_with(&format!("/{id}.json"))), "{ids:?}");
+    assert!(!stack.forget_lease().await.unwrap(), "it is held");
+    lock.release().await.unwrap();
+    assert!(stack.forget_lease().await.unwrap(), "the stack does not exist");
+    assert!(!stack.forget_lease().await.unwrap(), "it is gone");
+    let next = stack.lock(&holder(7), &LockOptions::default()).await.unwrap();
+    assert!(next.token() >= lock.token());
+    next.release().await.unwrap();
+}
+
+#[tokio::test]
 async fn folder_markers_lock_nothing_and_a_lock_that_vanishes_is_no_obstacle_to_cancelling() {
     let vanished = ".pulumi/locks/organization/p/s/vanished.json";
     let markers = [".pulumi/locks/", ".pulumi/locks/organization/p/s/"];

@@ -5,6 +5,21 @@ use groundstate_blobs::ErrorKind;
 use super::credentials::NO_CREDENTIALS;
 use crate::cloud::{Effect, Failure, Meaning};
 
+/// Conflicts with what is stored or configured, which another attempt meets again.
+const LASTING_CONFLICTS: [&str; 11] = [
+    "BlobArchived",
+    "BlobImmutableDueToPolicy",
+    "BlobOverwritten",
+    "CopyIdMismatch",
+    "FeatureVersionMismatch",
+    "InvalidBlobType",
+    "ResourceAlreadyExists",
+    "ResourceTypeMismatch",
+    "SnapshotCountExceeded",
+    "SnapshotOperationRateExceeded",
+    "UnauthorizedBlobOverwrite",
+];
+
 pub(super) fn classify(failure: &Failure, container: &str, effect: Effect) -> Meaning {
     match (failure.code.as_str(), failure.status) {
         ("ContainerNotFound", _) => Meaning::no_container("container", container, "container_name"),
@@ -42,6 +57,8 @@ pub(super) fn classify(failure: &Failure, container: &str, effect: Effect) -> Me
             "give the identity the role Storage Blob Data Contributor, or the signature the permissions racwdl, and let the network in",
         ),
         ("BlobNotFound" | "ResourceNotFound", _) => Meaning::plain(ErrorKind::NotFound),
+        // Another client's operation was under way. This one was not carried out.
+        (code, 409) if !LASTING_CONFLICTS.contains(&code) => Meaning::plain(ErrorKind::Unavailable),
         _ => failure.general(effect),
     }
 }

@@ -44,6 +44,8 @@ pub(super) fn classify(failure: &Failure, op: Op, bucket: &str, effect: Effect) 
                 permission(op)
             ),
         ),
+        // Another client's write or deletion was under way. This one was not carried out.
+        (_, 409) => Meaning::plain(ErrorKind::Unavailable),
         // Conditions of generations are the only ones that are sent.
         (_, 412) => Meaning::plain(ErrorKind::PreconditionFailed),
         _ => failure.general(effect),

@@ -273,6 +273,12 @@ impl Values {
         self.error(ErrorKind::Invalid, name).because(why).next_step(self.how_to_set(name))
     }
 
+    /// That no option and no variable has credentials.
+    #[cfg(any(feature = "aws", feature = "azure"))]
+    pub(crate) fn no_credentials(&self, name: &'static str, why: impl Into<String>) -> Error {
+        self.error(ErrorKind::Unauthenticated, name).because(why)
+    }
+
     /// That a list has elements that are no texts.
     pub(crate) fn no_list(&self, name: &str) -> Error {
         let error = self.error(ErrorKind::Invalid, name).because("it is not a list of texts");

@@ -233,6 +233,7 @@ fn unavailable(code: &str, status: u16, action: &str) -> Option<(ErrorKind, Stri
             | "TransactionConflictException"
     );
     match status {
+        401 | 403 => Some((ErrorKind::Denied, format!("permission was denied: status {status} {code}"))),
         _ if asks_for_less => {
             Some((ErrorKind::Unavailable, "the service asks for fewer requests".to_owned()))
         }

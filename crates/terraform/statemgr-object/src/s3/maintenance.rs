@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use groundstate_blobs::Key;
-use groundstate_statemgr::{Error, LockHolder, LockInfo, Op, Result, StateStore, WorkspaceName, under_lock};
+use groundstate_statemgr::{
+    Error, LockHolder, LockId, LockInfo, Op, Result, StateStore, WorkspaceName, under_lock,
+};
 
 use crate::digest::RepairedDigest;
 use crate::failure::failed;
 use crate::s3::S3Backend;
-use crate::scheme::{BothLocks, LockScheme};
+use crate::scheme::{BothLocks, LockScheme, LookLock};
 use crate::store::ObjectStateStore;
 
 /// A held lock, by one mechanism.
@@ -49,13 +51,23 @@ impl S3Backend {
         Ok(found)
     }
 
+    /// Releases the lock of this id, whichever mechanism it is of, also where the options use only one of them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`LockScheme::unlock`].
+    pub async fn force_unlock(&self, workspace: &WorkspaceName, id: &LockId) -> Result<()> {
+        let store = self.open(workspace)?;
+        LookLock::new(self.schemes(&store, workspace)?).unlock(id).await
+    }
+
     fn schemes(
         &self,
         store: &ObjectStateStore,
         workspace: &WorkspaceName,
     ) -> Result<Vec<Arc<dyn LockScheme>>> {
         let mut schemes = vec![self.locks.file(store, self.lock_key(workspace)?)];
-        schemes.extend(self.locks.table().map(|table| self.locks.row(store, table)));
+        schemes.extend(self.locks.tables().map(|table| self.locks.row(store, table)));
         Ok(schemes)
     }
 

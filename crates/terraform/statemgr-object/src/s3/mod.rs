@@ -23,7 +23,7 @@ use crate::history::Keeping;
 use crate::layout::S3Layout;
 #[cfg(feature = "dynamodb")]
 use crate::scheme::{BothLocks, StrictLock};
-use crate::scheme::{LockObject, LockScheme};
+use crate::scheme::{LockObject, LockScheme, LookLock};
 use crate::store::ObjectStateStore;
 #[cfg(feature = "dynamodb")]
 pub use maintenance::{FoundLock, MigratedLock};
@@ -43,6 +43,9 @@ pub struct S3Options {
     /// The table whose locks are respected though it is not used.
     #[cfg(feature = "dynamodb")]
     pub strict_table: Option<String>,
+    /// Without one of the two: refuses every client while a lock object lies there, or the lock in
+    /// [`strict_table`](Self::strict_table) is held.
+    pub look: bool,
     /// Writes under a lock without asking for the lock before each.
     pub trust_lock: bool,
     /// How long readers wait for a digest that is not that of the state, and how long between two looks: ten seconds and two,
@@ -84,6 +87,13 @@ impl S3Options {
     pub fn strict_table(mut self, table: &str) -> Self {
         self.strict = true;
         self.strict_table = Some(table.to_owned()).filter(|table| !table.is_empty());
+        self
+    }
+
+    /// Sets whether locks of other clients are respected where none is taken.
+    #[must_use]
+    pub fn look(mut self, yes: bool) -> Self {
+        self.look = yes;
         self
     }
 
@@ -217,6 +227,24 @@ pub(crate) struct S3Locks {
 }
 
 impl S3Locks {
+    /// Whom the lock keeps out.
+    fn exclusion(&self) -> Exclusion {
+        match self.takes_lock() {
+            true => Exclusion::Global,
+            false => Exclusion::Look,
+        }
+    }
+
+    #[cfg(feature = "dynamodb")]
+    fn takes_lock(&self) -> bool {
+        self.options.use_lockfile || self.table.is_some()
+    }
+
+    #[cfg(not(feature = "dynamodb"))]
+    fn takes_lock(&self) -> bool {
+        self.options.use_lockfile
+    }
+
     /// What documents and rows call the state.
     fn path(&self, store: &ObjectStateStore) -> String {
         format!("{}/{}", self.bucket, store.key())
@@ -230,6 +258,12 @@ impl S3Locks {
     #[cfg(feature = "dynamodb")]
     pub(crate) fn table(&self) -> Option<&DynamoTable> {
         self.table.as_ref()
+    }
+
+    /// The tables that may have a lock of the state, also one that is only respected.
+    #[cfg(feature = "dynamodb")]
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &DynamoTable> {
+        self.table.iter().chain(&self.strict_table)
     }
 
     #[cfg(feature = "dynamodb")]
@@ -249,7 +283,11 @@ impl S3Locks {
 
     #[cfg(not(feature = "dynamodb"))]
     fn scheme(&self, store: &ObjectStateStore, lock: Key) -> Option<Arc<dyn LockScheme>> {
-        self.options.use_lockfile.then(|| self.file(store, lock))
+        let file = self.file(store, lock);
+        match self.options.use_lockfile {
+            true => Some(file),
+            false => self.options.look.then(|| Arc::new(LookLock::new(vec![file])) as Arc<dyn LockScheme>),
+        }
     }
 
     #[cfg(feature = "dynamodb")]
@@ -258,6 +296,10 @@ impl S3Locks {
         let row = self.table.as_ref();
         let strict_row = self.strict_table.as_ref().map(|table| self.row(store, table));
         match (self.options.use_lockfile, row) {
+            (false, None) if self.options.look => {
+                let others = std::iter::once(file).chain(strict_row).collect();
+                Some(Arc::new(LookLock::new(others)))
+            }
             (false, None) => None,
             (true, Some(table)) => {
                 let (path, sleeper) = (self.path(store), Arc::clone(&self.context.sleeper));
@@ -289,7 +331,7 @@ impl Equipment for S3Locks {
             None => store,
         };
         Ok(match scheme {
-            Some(scheme) => store.lock_with(scheme, Exclusion::Global),
+            Some(scheme) => store.lock_with(scheme, self.exclusion()),
             None => store,
         })
     }

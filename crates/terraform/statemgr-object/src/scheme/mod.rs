@@ -2,6 +2,7 @@
 
 mod both;
 mod generation;
+mod look;
 mod object;
 pub(crate) mod slot;
 mod strict;
@@ -14,6 +15,7 @@ use groundstate_statemgr::{LockGrant, LockHolder, LockId, LockInfo, Result};
 
 pub use both::BothLocks;
 pub use generation::{GenerationLock, GenerationLocks};
+pub use look::LookLock;
 pub use object::{LockFiles, LockObject};
 pub use strict::StrictLock;
 

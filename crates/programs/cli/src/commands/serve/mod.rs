@@ -30,8 +30,8 @@ pub(super) fn run(args: &ServeArgs) -> Result {
         return Ok(Outcome::Clean);
     }
     let runtime = Builder::new_multi_thread().enable_all().build();
-    let runtime =
-        runtime.map_err(|error| Failure::new(Kind::NoState, format!("the server cannot start: {error}")))?;
+    let runtime = runtime
+        .map_err(|error| Failure::new(Kind::Unreachable, format!("the server cannot start: {error}")))?;
     let outcome = runtime.block_on(serve(args, config));
     // Work that was given up does not keep the process.
     runtime.shutdown_background();
@@ -117,11 +117,11 @@ fn tell_manager(state: &str) {
 }
 
 fn not_started(error: &ServiceError) -> Failure {
-    Failure::new(Kind::NoState, chain(error))
+    Failure::new(Kind::of_cause(error).unwrap_or(Kind::NoState), chain(error))
 }
 
 fn not_bound(error: &StartError) -> Failure {
-    let failure = Failure::new(Kind::NoState, chain(error));
+    let failure = Failure::new(Kind::of_cause(error).unwrap_or(Kind::NoState), chain(error));
     match error {
         StartError::Listen(_) => failure.hint("choose another address with `--listen ADDRESS`"),
         _ => failure,

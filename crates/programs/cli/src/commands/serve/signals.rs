@@ -42,7 +42,7 @@ impl Signals {
 pub(super) fn listen(args: &ServeArgs, config: Config, server: &Server) -> Result<Signals> {
     use tokio::signal::unix::{SignalKind, signal};
     let failed =
-        |error: io::Error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}"));
+        |error: io::Error| Failure::new(Kind::Unreachable, format!("cannot listen for signals: {error}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut hang_up = signal(SignalKind::hangup()).map_err(failed)?;

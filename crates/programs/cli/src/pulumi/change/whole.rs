@@ -111,7 +111,8 @@ async fn copy(managed: &ManagedStack, stack: &Stack, args: &ChangeArgs) -> Resul
     let active = stack.select().await.map_err(|error| managed.failure(&error))?.active;
     let Some(active) = active else { return Ok(None) };
     let got = stack.backend().store().get(&active.key, &GetOptions::default()).await;
-    let got = got.map_err(|error| Failure::new(Kind::NoState, chain(&error)))?;
+    let got = got
+        .map_err(|error| Failure::new(Kind::of_cause(&error).unwrap_or(Kind::Unreachable), chain(&error)))?;
     let Some(blob) = got else { return Ok(None) };
     files::put(path, &blob.bytes).map_err(|error| Failure::unwritable(path, &error))?;
     Ok(Some(path.to_owned()))

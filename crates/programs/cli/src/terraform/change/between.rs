@@ -129,7 +129,7 @@ async fn make(
     args: &ChangeArgs,
     store: bool,
 ) -> Result<Done, StateError> {
-    let id = OsIds.uuid().map_err(|error| Failure::new(Kind::NoState, chain(&error)))?;
+    let id = OsIds.uuid().map_err(|error| Failure::new(Kind::Unreachable, chain(&error)))?;
     let file = transfer.to_new_file(Lineage::new(&id)).map_err(Failure::from)?;
     let nothing = File::new(file.dialect, file.lineage.clone());
     let diff = (args.dry_run || args.json).then(|| diff(&nothing, &file));

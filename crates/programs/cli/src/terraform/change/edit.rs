@@ -40,7 +40,10 @@ fn read(args: &EditArgs) -> Result<(String, String)> {
         true => {
             let mut bytes = Vec::new();
             io::stdin().lock().read_to_end(&mut bytes).map_err(|error| {
-                Failure::new(Kind::NoState, format!("cannot read the script from standard input: {error}"))
+                Failure::new(
+                    Kind::of_io(&error),
+                    format!("cannot read the script from standard input: {error}"),
+                )
             })?;
             ("<stdin>".to_owned(), bytes)
         }

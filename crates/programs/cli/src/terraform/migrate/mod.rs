@@ -281,7 +281,7 @@ async fn copy(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Resul
 fn in_doubt(to: &ManagedState, why: &str) -> Failure {
     let message =
         format!("the state was sent to {}, and it is not known whether it is stored: {why}", to.name);
-    Failure::new(Kind::NoState, message).hint(
+    Failure::new(Kind::Unreachable, message).hint(
         "run the same command once more: it finds a state that has arrived, and copies one that has not",
     )
 }

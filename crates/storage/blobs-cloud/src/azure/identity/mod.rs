@@ -146,7 +146,7 @@ impl Source {
                 values.text("tenant_id").map(|tenant| name(values, "tenant_id", tenant)).transpose()?;
             return Ok(Self::Cli { tenant });
         }
-        Err(values.invalid("access_key", "there are no credentials").next_step(NO_CREDENTIALS))
+        Err(values.no_credentials("access_key", "there are no credentials").next_step(NO_CREDENTIALS))
     }
 }
 

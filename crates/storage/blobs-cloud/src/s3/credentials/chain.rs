@@ -218,7 +218,7 @@ impl Chain<'_> {
         let is_off = self.values.text("skip_metadata_api_check");
         if is_off.is_some_and(|text| text.eq_ignore_ascii_case("true") || text == "1") {
             let why = "there are no credentials, and the metadata of the machine is not to be asked";
-            return Err(self.values.invalid("access_key", why).next_step(NO_CREDENTIALS));
+            return Err(self.values.no_credentials("access_key", why).next_step(NO_CREDENTIALS));
         }
         Ok(self.of(Machine::of(self.values, self.wire)?))
     }

@@ -1,7 +1,9 @@
 //! Locks by object, by row and by both.
 
 use bytes::Bytes;
-use groundstate_statemgr::{ErrorKind, Expect, LockId, LockInfo, StateStore, WorkspaceName, WriteOptions};
+use groundstate_statemgr::{
+    ErrorKind, Exclusion, Expect, LockId, LockInfo, StateStore, WorkspaceName, WriteOptions,
+};
 use groundstate_statemgr_object::{S3Backend, S3Layout, S3Options};
 use groundstate_testkit::Fault;
 
@@ -286,6 +288,43 @@ async fn strict_locks_respect_the_other_mechanism() {
     let first = open(&cloud, &strict_row).lock(&info("row")).await.unwrap();
     assert_eq!(open(&cloud, &strict_file).lock(&info("file")).await.unwrap_err().kind(), ErrorKind::Locked);
     assert_eq!((cloud.lock_object(), cloud.lock_row().map(|info| info.id)), (None, Some(first.id)));
+}
+
+#[tokio::test]
+async fn a_place_without_a_lock_respects_and_shows_those_of_others() {
+    let look = S3Options::new().look(true);
+    let look_at_both = S3Options::new().look(true).strict_table(TABLE);
+    for (ours, theirs) in [(&look, Locks::File), (&look_at_both, Locks::File), (&look_at_both, Locks::Row)] {
+        let cloud = Cloud::new();
+        let backend = cloud.backend(ours.clone());
+        let open = || backend.open(&WorkspaceName::default_name()).unwrap();
+        let (store, peer) = (open(), cloud.store(theirs));
+        assert_eq!(store.capabilities().exclusion, Exclusion::Look);
+        let held = peer.lock(&info("peer")).await.unwrap();
+        let error = store.lock(&info("a")).await.unwrap_err();
+        assert_eq!((error.kind(), &error.holder().unwrap().id), (ErrorKind::Locked, &held.id));
+        assert_eq!(store.lock_holder().await.unwrap().unwrap().id, held.id);
+        assert_eq!(backend.locks(&WorkspaceName::default_name()).await.unwrap()[0].holder.id, held.id);
+        let other = LockId::new("other");
+        assert_eq!(store.force_unlock(&other).await.unwrap_err().kind(), ErrorKind::Locked);
+        store.force_unlock(&held.id).await.unwrap();
+        assert_eq!(store.force_unlock(&held.id).await.unwrap_err().kind(), ErrorKind::NotFound);
+
+        // A lock that is taken meanwhile is noticed before a write, and at the end.
+        let grant = store.lock(&info("a")).await.unwrap();
+        assert!(!cloud.is_locked(), "nothing is locked");
+        let held = peer.lock(&info("peer")).await.unwrap();
+        let written = store.write(state(1).into(), &WriteOptions::any()).await.unwrap_err();
+        assert_eq!((written.kind(), cloud.state()), (ErrorKind::LockLost, None));
+        assert_eq!(store.unlock(&grant.id).await.unwrap_err().kind(), ErrorKind::LockLost);
+        peer.unlock(&held.id).await.unwrap();
+
+        let store = open();
+        let grant = store.lock(&info("a")).await.unwrap();
+        store.write(state(1).into(), &WriteOptions::any()).await.unwrap();
+        store.unlock(&grant.id).await.unwrap();
+    }
+    assert_eq!(Cloud::new().store(Locks::None).capabilities().exclusion, Exclusion::None);
 }
 
 #[tokio::test]

@@ -9,7 +9,6 @@ mod state;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use groundstate_common::shell_command;
 use groundstate_pulumi_backends::{KeyUrl, Project, StackConfig, StackKey};
 use groundstate_pulumi_secrets::{Ciphertext, Manager as Secrets, Plaintext};
 use groundstate_statemgr::{Expect, Manager, WriteOptions};
@@ -41,7 +40,7 @@ pub(crate) fn change_secrets_provider(args: &ChangeSecretsProviderArgs, found: S
     let keep = backup(&found, &args.change, OPERATION)?;
     let opened = ManagedState::open(found, Some(keep), !args.change.lock.no_lock)?;
     let name = opened.name.clone();
-    let again = shell_command("groundstate change-secrets-provider", &[&opened.shown(), &args.provider]);
+    let again = opened.command("change-secrets-provider", &[&args.provider]);
     let work = Work { args, wanted, config, name: &name, again };
     let changed = match args.change.dry_run {
         true => unlocked(&opened, async |manager| work.run(manager, None).await)?,
