@@ -7,6 +7,7 @@ use std::process::Stdio;
 use groundstate_testkit::{S3Locks, TestBackend};
 
 use super::serve::Server;
+use super::serve_terraform::{again, restartable};
 use super::support::{Run, command};
 
 const PLAIN: &str = "sesame-open-7781";
@@ -21,6 +22,10 @@ fn clear(stack: &str) -> String {
 fn ours(folder: &Path, args: &[&str]) -> Run {
     let mut command = command(args);
     command.current_dir(folder).env("PULUMI_HOME", folder.join("home")).env("PULUMI_ACCESS_TOKEN", "none");
+    // The token is for this service, and no other one gets it.
+    if let Ok(url) = fs::read_to_string(folder.join("url")) {
+        command.env("PULUMI_BACKEND_URL", url);
+    }
     Run::of(command.stdin(Stdio::null()).output().unwrap())
 }
 
@@ -41,6 +46,22 @@ fn readable(folder: &Path) -> usize {
     entries.map(|entry| count(entry.path())).sum()
 }
 
+/// A server on a port that is kept, since states name the address of their service.
+fn start(work: &Path, store: &Path, address: Option<&str>) -> Server {
+    let server = match address {
+        Some(address) => again(store, address),
+        None => restartable(store),
+    };
+    fs::write(work.join("url"), &server.url).unwrap();
+    server
+}
+
+/// What a stack exports, without white space.
+fn exported(work: &Path, place: &str) -> String {
+    done(work, &["pull", place, "-o", "exported.json"]);
+    fs::read_to_string(work.join("exported.json")).unwrap().replace([' ', '\n'], "")
+}
+
 fn stack(server: &Server, name: &str) -> String {
     format!("pulumi+{}#local/shop/{name}", server.url)
 }
@@ -49,7 +70,7 @@ fn stack(server: &Server, name: &str) -> String {
 fn secrets_of_another_stack_are_encrypted_anew_and_outlive_it() {
     let (folder, store) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let work = folder.path();
-    let server = Server::start(store.path(), &[]);
+    let server = start(work, store.path(), None);
     let dev = stack(&server, "dev");
     fs::write(work.join("clear.json"), clear("dev")).unwrap();
     done(work, &["stacks", "create", &dev]);
@@ -57,18 +78,17 @@ fn secrets_of_another_stack_are_encrypted_anew_and_outlive_it() {
     assert!(said.contains("stored encrypted"), "{said}");
     assert_eq!(readable(store.path()), 0, "no readable secret is in the store");
     done(work, &["pull", &dev, "-o", "dev.json"]);
-    let exported = fs::read_to_string(work.join("dev.json")).unwrap();
-    assert!(exported.contains(r#""type":"service""#) && !exported.contains(PLAIN), "{exported}");
+    let text = fs::read_to_string(work.join("dev.json")).unwrap();
+    assert!(!text.contains(PLAIN) && exported(work, &dev).contains(r#""type":"service""#), "{text}");
 
     // Stored in another stack it has the key of that one.
-    let copied = exported.replace("pulumi:dev::", "pulumi:copy::").replace("shop-dev", "shop-copy");
+    let copied = text.replace("pulumi:dev::", "pulumi:copy::").replace("shop-dev", "shop-copy");
     fs::write(work.join("copy.json"), copied).unwrap();
     let copy = stack(&server, "copy");
     done(work, &["stacks", "create", &copy]);
     let said = done(work, &["push", &copy, "copy.json", "--yes"]);
     assert!(said.contains("by the key of another stack"), "{said}");
-    done(work, &["pull", &copy, "-o", "copied.json"]);
-    let stored = fs::read_to_string(work.join("copied.json")).unwrap();
+    let stored = exported(work, &copy);
     assert!(stored.contains(r#""stack":"copy""#), "{stored}");
 
     // A move into a stack without resources.
@@ -90,7 +110,7 @@ fn secrets_of_another_stack_are_encrypted_anew_and_outlive_it() {
 fn versions_from_before_a_rename_open_when_another_stack_took_the_name() {
     let (folder, store) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let work = folder.path();
-    let server = Server::start(store.path(), &[]);
+    let server = start(work, store.path(), None);
     let (dev, prod) = (stack(&server, "dev"), stack(&server, "prod"));
     fs::write(work.join("clear.json"), clear("dev")).unwrap();
     done(work, &["stacks", "create", &dev]);
@@ -101,8 +121,7 @@ fn versions_from_before_a_rename_open_when_another_stack_took_the_name() {
     done(work, &["push", &dev, "other.json", "--yes"]);
     let said = ours(work, &["rollback", &prod, "--to", "1", "--yes", "--force"]);
     assert_eq!(said.code, 0, "{}", said.stderr);
-    done(work, &["pull", &prod, "-o", "prod.json"]);
-    let stored = fs::read_to_string(work.join("prod.json")).unwrap();
+    let stored = exported(work, &prod);
     assert!(stored.contains(r#""stack":"prod""#), "{stored}");
     assert!(done(work, &["show", &prod, "--show-secrets"]).contains(PLAIN));
 }
@@ -112,7 +131,8 @@ fn lost_secrets_key_is_told_at_start_and_not_replaced() {
     let (folder, store) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let work = folder.path();
     let key = store.path().join("secrets.key");
-    let server = Server::start(store.path(), &[]);
+    let server = start(work, store.path(), None);
+    let address = server.address().to_owned();
     assert!(!key.exists(), "no stack needs it yet");
     let (dev, new) = ("dev", "new");
     fs::write(work.join("clear.json"), clear(dev)).unwrap();
@@ -124,7 +144,7 @@ fn lost_secrets_key_is_told_at_start_and_not_replaced() {
     let kept = fs::read(&key).unwrap();
     fs::remove_file(&key).unwrap();
 
-    let server = Server::start(store.path(), &[]);
+    let server = start(work, store.path(), Some(&address));
     done(work, &["stacks", "create", &stack(&server, new)]);
     let refused = ours(work, &["push", &stack(&server, new), "new.json", "--yes"]);
     assert!(refused.code != 0 && refused.stderr.contains("no new key is made"), "{}", refused.stderr);
@@ -144,7 +164,7 @@ fn lost_secrets_key_is_told_at_start_and_not_replaced() {
     assert!(refused.code != 0 && refused.stderr.contains("the file has another one"), "{}", refused.stderr);
 
     fs::write(&key, &kept).unwrap();
-    let server = Server::start(store.path(), &[]);
+    let server = start(work, store.path(), Some(&address));
     assert!(done(work, &["show", &stack(&server, dev), "--show-secrets"]).contains(PLAIN));
     done(work, &["push", &stack(&server, new), "new.json", "--yes"]);
     server.signal("TERM");
@@ -152,11 +172,12 @@ fn lost_secrets_key_is_told_at_start_and_not_replaced() {
 
     // The operator gives the key up by its name.
     fs::remove_file(&key).unwrap();
-    let server = Server::start(store.path(), &[]);
+    let server = start(work, store.path(), Some(&address));
     server.signal("TERM");
     let said = server.ended().stderr;
     let name = said.split("under the key ").nth(1).unwrap().split(',').next().unwrap();
-    let server = Server::start(store.path(), &["--set", &format!("pulumi.lost_secrets_keys={name}")]);
+    let given_up = format!("pulumi.lost_secrets_keys={name}");
+    let server = Server::of(command(&["serve", "--store", place, "--listen", &address, "--set", &given_up]));
     fs::write(work.join("third.json"), clear("third")).unwrap();
     done(work, &["stacks", "create", &stack(&server, "third")]);
     done(work, &["push", &stack(&server, "third"), "third.json", "--yes"]);
@@ -173,7 +194,12 @@ fn store_without_a_secrets_key_says_so_at_start() {
         text(&settings["bucket"]),
         text(&settings["endpoints"]["s3"])
     );
-    let server = Server::of(command(&["serve", "--store", &place]));
+    // Options of a URL may be secrets, so it is in a file.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("store");
+    fs::write(&file, place).unwrap();
+    let option = format!("store_file={}", file.display());
+    let server = Server::of(command(&["serve", "--set", &option]));
     server.signal("TERM");
     let said = server.ended().stderr;
     assert!(said.contains("no key for the secrets of Pulumi stacks"), "{said}");
