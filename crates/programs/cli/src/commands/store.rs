@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groundstate_common::one_line;
 use groundstate_server::versioned::{Error, Name, Rebuilt, VersionId};
-use groundstate_server::{StoreCheck, StoreCheckError};
+use groundstate_server::{StoreCheck, StoreCheckError, StoreProblem};
 
 use crate::args::{StoreCheckArgs, StoreCommand, StoreRepairArgs};
 use crate::input::runtime::runtime;
@@ -31,8 +31,8 @@ fn check(args: &StoreCheckArgs) -> Result {
         }
     };
     mark.iter().for_each(|problem| line(problem));
-    let run = store.run(!args.quick, &mut |problem| line(&problem.to_string()));
-    let checked = runtime()?.block_on(run).map_err(|error| failed(&error))?;
+    let mut report = |problem: StoreProblem| line(&problem.to_string());
+    let checked = runtime()?.block_on(store.run(!args.quick, &mut report)).map_err(|error| failed(&error))?;
     written?;
     let counted = format!(
         "{}, {}",
@@ -94,10 +94,10 @@ fn repair(args: &StoreRepairArgs) -> Result {
 /// The documents whose heads are damaged, missing or were put back.
 fn damaged_heads(store: &StoreCheck) -> Result<Vec<Name>> {
     let mut names = Vec::new();
-    let run = store.run(false, &mut |problem| {
+    let mut report = |problem: StoreProblem| {
         names.extend(problem.document.filter(|_| problem.is_of_head));
-    });
-    runtime()?.block_on(run).map_err(|error| failed(&error))?;
+    };
+    runtime()?.block_on(store.run(false, &mut report)).map_err(|error| failed(&error))?;
     Ok(names)
 }
 
