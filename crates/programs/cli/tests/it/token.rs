@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use groundstate_blobs::sealed::{seal, unseal};
 use serde_json::Value;
 
 use super::examples::run_in;
@@ -270,7 +271,11 @@ fn a_damaged_token_is_named_and_another_is_still_revoked_by_its_id() {
     let good = id(store.json(&["token", "create", "good", "--role", "read"]));
     let bad = id(store.json(&["token", "create", "bad", "--role", "read"]));
     store.edit(&format!("auth/tokens/{bad}.json"), |text| text.replace("read", "root"));
-    for verb in [&["token", "list"][..], &["token", "revoke", "good"], &["token", "revoke", &bad]] {
+    // A list has the rest, and names it.
+    let listed = store.run(&["token", "list"]);
+    assert!(listed.code == 1 && listed.stdout.contains("good"), "{}", listed.stdout);
+    assert!(listed.stderr.contains(&format!("auth/tokens/{bad}.json")), "{}", listed.stderr);
+    for verb in [&["token", "revoke", "good"][..], &["token", "revoke", &bad]] {
         let said = store.run(verb).failed(3);
         assert!(said.contains(&format!("auth/tokens/{bad}.json")) && said.contains("is damaged"), "{said}");
     }
@@ -284,7 +289,10 @@ fn what_entries_and_documents_say_steers_no_terminal() {
     fs::create_dir_all(store.path().join("auth/token-uses")).unwrap();
     let day = r#"{"format":1,"day":"\u001b[2J2026"}"#;
     fs::write(store.path().join(format!("auth/token-uses/{id}.json")), day).unwrap();
-    store.edit(&format!("auth/tokens/{id}.json"), |text| text.replace("user:", r"\u001b]0;\u0007user:"));
+    store.edit(&format!("auth/tokens/{id}.json"), |text| {
+        let object = unseal(text.as_bytes()).unwrap().unwrap();
+        seal(&String::from_utf8(object).unwrap().replace("user:", r"\u001b]0;\u0007user:"))
+    });
     fs::write(store.path().join("audit/segments/a\u{1b}[2J.jsonl"), "").unwrap();
     let listed = store.run(&["token", "list"]).clean();
     assert!(listed.contains(r"used \x1b[2J2026") || listed.contains(r"\u001b"), "{listed}");
@@ -359,7 +367,7 @@ fn a_log_that_was_changed_cut_or_removed_is_not_intact() {
         "truncated: ",
     );
     damage(&|store| store.edit(SEGMENT, |text| text[..text.len() - 20].to_owned()), "damaged: ");
-    damage(&|store| store.edit("audit/head.json", |text| text.replace("\"v\":1", "\"v\":7")), "damaged: ");
+    damage(&|store| store.edit("audit/head.json", |text| text.replace("\"v\":2", "\"v\":7")), "damaged: ");
     damage(&|store| fs::remove_file(store.path().join("audit/head.json")).unwrap(), "missing: ");
     damage(&|store| fs::remove_file(store.path().join(SEGMENT)).unwrap(), "truncated: ");
     // What can be read is shown, with the word that it is not all.
