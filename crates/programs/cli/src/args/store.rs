@@ -23,7 +23,7 @@ pub(crate) enum StoreCommand {
     ///
     /// Shows which heads of documents are damaged, missing or were put back to an earlier state, and what each would be after its repair: that of the last
     /// version whose record is there. With `--yes` the heads are replaced, and a damaged head is kept beside them. No version is changed or removed. A lock that the lost head had
-    /// is not there afterwards, so make sure that nobody works on the state.
+    /// is not there afterwards, so make sure that no run works on the state.
     ///
     /// Damaged versions, tokens and audit logs are named by `store check`, and a backup of the store restores them.
     Repair(StoreRepairArgs),

@@ -146,7 +146,7 @@ async fn empty_directory_is_no_new_store_unless_one_is_asked_for() {
     assert!(!folder.path().join("groundstate").exists());
     assert!(checked(&mount, &Opening::default().init(true)).await.unwrap().is_new);
     assert!(!checked(&mount, &Opening::default()).await.unwrap().is_new);
-    // A directory that nobody made holds no store that is not mounted.
+    // A directory that no process made holds no store that is not mounted.
     assert!(checked(&place(&folder.path().join("new")), &Opening::default()).await.unwrap().is_new);
 }
 
