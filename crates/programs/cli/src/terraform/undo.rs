@@ -8,7 +8,7 @@ use groundstate_statemgr::{Manager, Migrator, PersistentMeta, Persister, Refresh
 use super::replace::{Planned, Replacement, Stored, planned, replace, report, write};
 use crate::args::UndoArgs;
 use crate::input::encryption;
-use crate::input::family::is_packed;
+use crate::input::family::{Family, is_packed};
 use crate::input::history::StateHistory;
 use crate::input::location::StateLocation;
 use crate::input::state::State;
@@ -96,6 +96,13 @@ fn decoded(name: &str, bytes: Vec<u8>, found: &StateLocation) -> Result<File> {
         true => encryption::decrypted(name, &bytes, encryption::of_located(found.located())?.as_ref())?,
         false => bytes,
     };
+    // A deployment would pass for an empty state of format 3.
+    if Family::sniff(&bytes) == Some(Family::Pulumi) {
+        let message = format!("{name} is Pulumi's, and the state is to be one of Terraform");
+        return Err(
+            Failure::new(Kind::Usage, message).hint("`--force` restores a deployment over a damaged one")
+        );
+    }
     decode(&bytes, &DecodeOptions::default()).map_err(|error| terraform::failure(&error, name, &bytes))
 }
 
