@@ -10,18 +10,21 @@ const SIZES: [(&str, &str, u64); 2] =
 /// Runs the campaign, which is a test of the command.
 pub(crate) fn run(args: &[String]) -> Outcome {
     let variables = parse(args)?;
-    let test = ["test", "--package", "groundstate-cli", "--test", "it", "--", "order_campaign::", "--nocapture"];
+    let test =
+        ["test", "--package", "groundstate-cli", "--test", "it", "--", "order_campaign::", "--nocapture"];
     status(cargo(test).envs(variables))
 }
 
 fn parse(args: &[String]) -> Outcome<Vec<(&'static str, String)>> {
-    let mut variables: Vec<_> = SIZES.iter().map(|(_, variable, size)| (*variable, size.to_string())).collect();
+    let mut variables: Vec<_> =
+        SIZES.iter().map(|(_, variable, size)| (*variable, size.to_string())).collect();
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let at = SIZES.iter().position(|(flag, ..)| flag == arg);
         let at = at.ok_or_else(|| Failure::Usage(format!("`order-campaign` does not know `{arg}`")))?;
         let number: Option<u64> = args.next().and_then(|value| value.parse().ok());
-        let number = number.ok_or_else(|| Failure::Usage(format!("`{arg}` takes a whole number after it")))?;
+        let number =
+            number.ok_or_else(|| Failure::Usage(format!("`{arg}` takes a whole number after it")))?;
         variables[at].1 = number.to_string();
     }
     Ok(variables)

@@ -99,7 +99,8 @@ fn halves(nodes: &[OpNode]) -> BTreeMap<u32, Vec<u32>> {
         // Operations on one instance stand side by side.
         let rest = (number + 1..).zip(&nodes[number as usize + 1..]);
         let mut same = rest.take_while(|(_, node)| node.key.addr() == Some(addr));
-        if let Some((other, _)) = same.find(|(_, node)| node.key.part().is_some_and(|part| others.contains(&part)))
+        if let Some((other, _)) =
+            same.find(|(_, node)| node.key.part().is_some_and(|part| others.contains(&part)))
         {
             halves.entry(number).or_default().push(other);
             halves.entry(other).or_default().push(number);

@@ -228,7 +228,10 @@ fn cycles_are_broken_by_the_command_that_is_printed() {
     assert!(behind.code == 5 && behind.stdout.contains("4 objects have to go before t.net"), "{behind:?}");
 
     let message = groundstate(&["order", "destroy", &file.path]).failed(5);
-    assert!(message.contains("help: `rm-dependency` removes a dependency that the objects may really have"), "{message}");
+    assert!(
+        message.contains("help: `rm-dependency` removes a dependency that the objects may really have"),
+        "{message}"
+    );
     let hint = message.lines().find(|line| line.contains("rm-dependency")).expect("an edit is printed");
     let line = hint.split('\'').find(|word| word.starts_with("rm-dependency")).unwrap();
     groundstate_with(&["edit", &file.path, "--script", "-"], line.as_bytes()).clean();

@@ -311,12 +311,7 @@ impl Maker<'_> {
         });
     }
 
-    fn warn_skipped(
-        &mut self,
-        instance: &Instance<'_>,
-        object: Object,
-        deposed: Option<DeposedKey>,
-    ) {
+    fn warn_skipped(&mut self, instance: &Instance<'_>, object: Object, deposed: Option<DeposedKey>) {
         if object.skip_destroy {
             self.warnings.push(Warning::SkipDestroy { addr: instance.addr.clone(), deposed });
         }

@@ -32,7 +32,8 @@ pub(super) fn assemble(plan: Plan, state: Option<&State>) -> Read<Planned> {
         planned.notes.push(PlanNote::Deferred { count: plan.deferred });
     }
     if !plan.actions.is_empty() || plan.deferred_actions > 0 {
-        let actions: BTreeSet<String> = plan.actions.iter().filter(|text| !text.is_empty()).cloned().collect();
+        let actions: BTreeSet<String> =
+            plan.actions.iter().filter(|text| !text.is_empty()).cloned().collect();
         let count = plan.actions.len() + plan.deferred_actions;
         planned.notes.push(PlanNote::Actions { count, actions: actions.into_iter().collect() });
     }

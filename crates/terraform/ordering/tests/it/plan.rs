@@ -449,10 +449,13 @@ fn invoked_actions_are_noted() {
 #[test]
 fn flag_of_the_prior_state_decides() {
     let prior = |flag: &str| {
-        format!(r#"{{"resources": [{{"address": "t.old", "provider_name": "registry.terraform.io/acme/x"{flag}}},
-            {{"address": "t.new", "provider_name": "registry.terraform.io/acme/x", "depends_on": ["t.old"]}}]}}"#)
+        format!(
+            r#"{{"resources": [{{"address": "t.old", "provider_name": "registry.terraform.io/acme/x"{flag}}},
+            {{"address": "t.new", "provider_name": "registry.terraform.io/acme/x", "depends_on": ["t.old"]}}]}}"#
+        )
     };
-    let configuration = r#"{"root_module": {"resources": [{"mode": "managed", "type": "t", "name": "new"}]}}"#;
+    let configuration =
+        r#"{"root_module": {"resources": [{"mode": "managed", "type": "t", "name": "new"}]}}"#;
     let changes = r#"[{"address": "t.old", "change": {"actions": ["delete"]}},
         {"address": "t.new", "change": {"actions": ["update"]}}]"#;
     let first = |flag: &str| {

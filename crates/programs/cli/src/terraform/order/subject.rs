@@ -50,7 +50,8 @@ struct PlanFacts {
 impl PlanFacts {
     /// Whether the operation destroys an object of which nothing says whether its successor was to come first.
     fn is_unknown(&self, key: &NodeKey) -> bool {
-        key.part() == Some(Part::Destroy) && key.addr().is_some_and(|addr| self.planned.unknown_flags.contains(addr))
+        key.part() == Some(Part::Destroy)
+            && key.addr().is_some_and(|addr| self.planned.unknown_flags.contains(addr))
     }
 }
 
@@ -169,6 +170,9 @@ impl Subject {
             Ok(graph) => graph,
             Err(mut errors) => {
                 let failure = self.refused(&errors);
+                if self.is_in_doubt(&errors) {
+                    return Err(failure);
+                }
                 let Some(graph) = errors.cyclic.take() else { return Err(failure) };
                 return Ok(Whole {
                     graph: *graph,
@@ -202,14 +206,20 @@ impl Subject {
     /// Says everything that stands against an order. A cycle through a destruction whose flag is not known is a doubt, since
     /// the flag turns its edges round, and no reason to edit anything.
     pub(super) fn refused(&self, errors: &BuildErrors) -> Failure {
-        let is_doubtful = |error: &BuildError| matches!(error, BuildError::Cycle(report) if self.doubts(report));
-        if errors.errors.iter().any(|error| !is_doubtful(error)) {
+        if !self.is_in_doubt(errors) {
             return refused(errors, &self.name, self.edited(), |report| self.doubts(report));
         }
         let Of::Plan(plan) = &self.of else { return refused(errors, &self.name, self.edited(), |_| false) };
         let members = members(errors);
         let unknown = members.iter().filter(|key| plan.is_unknown(key));
         self.needs_state(unknown.map(ToString::to_string).collect())
+    }
+
+    /// Whether everything that stands against an order is in doubt.
+    fn is_in_doubt(&self, errors: &BuildErrors) -> bool {
+        let is_doubtful =
+            |error: &BuildError| matches!(error, BuildError::Cycle(report) if self.doubts(report));
+        errors.errors.iter().all(is_doubtful)
     }
 
     fn doubts(&self, report: &CycleReport<NodeKey>) -> bool {

@@ -201,7 +201,9 @@ impl Configuration {
             let _ = writeln!(text, "  lifecycle {{\n{lifecycle}  }}");
         }
         if block.stops {
-            text.push_str("  provisioner \"local-exec\" {\n    command = \"test ! -e ${path.root}/stop\"\n  }\n");
+            text.push_str(
+                "  provisioner \"local-exec\" {\n    command = \"test ! -e ${path.root}/stop\"\n  }\n",
+            );
         }
         text.push_str("}\n");
     }

@@ -107,7 +107,10 @@ fn one(product: &Product, seed: u64, tally: &mut Tally) {
     compare(&format!("seed {seed}, plan that destroys"), &theirs, &run, tally);
     let run = order(dir, &["order", "destroy", "before.tfstate"]);
     let listing = groundstate(&["order", "destroy", dir.join("before.tfstate").to_str().unwrap()]);
-    assert!(listing.stdout.lines().count() < 4 || listing.stdout.contains("The order follows from"), "{listing:?}");
+    assert!(
+        listing.stdout.lines().count() < 4 || listing.stdout.contains("The order follows from"),
+        "{listing:?}"
+    );
     let noted = Run { stderr: listing.stdout, ..run };
     compare(&format!("seed {seed}, state that is destroyed"), &theirs, &noted, tally);
 }
@@ -139,7 +142,8 @@ fn order(dir: &Path, args: &[&str]) -> Run {
 
 fn compare(what: &str, theirs: &Waits, run: &Run, tally: &mut Tally) {
     if run.code != 0 {
-        let undecided = run.code == 5 && format!("{}{}", run.stdout, run.stderr).contains("does not determine");
+        let undecided =
+            run.code == 5 && format!("{}{}", run.stdout, run.stderr).contains("does not determine");
         match undecided {
             true => tally.undecided += 1,
             false => tally.unexplained.push(format!("{what}: {run:?}")),
@@ -160,6 +164,8 @@ fn compare(what: &str, theirs: &Waits, run: &Run, tally: &mut Tally) {
         tally.noted += 1;
     } else {
         let operations: Vec<_> = theirs.operations.symmetric_difference(&ours.operations).collect();
-        tally.unexplained.push(format!("{what}: missing {missing:?}, extra {extra:?}, {operations:?}: {run:?}"));
+        tally
+            .unexplained
+            .push(format!("{what}: missing {missing:?}, extra {extra:?}, {operations:?}: {run:?}"));
     }
 }
