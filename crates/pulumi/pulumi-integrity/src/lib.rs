@@ -55,7 +55,7 @@ pub use groundstate_common::Severity;
 pub use edit::{
     Broken, DeleteError, DeleteOptions, Deleted, FindError, Flag, MoveError, MoveOptions, MovedResources,
     NotFound, RenameError, RenameStack, RenameStackError, Renamed, StackRenamed, closest, delete, delete_all,
-    find, move_again, move_resources, rename, rename_stack, set_flag, set_flag_everywhere,
+    find, move_again, move_resources, rename, rename_stack, set_flag, set_flag_at, set_flag_everywhere,
 };
 pub use gate::{Accepted, GateError, pass_gate};
 pub use normalize::{NormalizeError, normalize};

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use groundstate_common::Origin;
 use groundstate_statemgr::WorkspaceName;
+use groundstate_statemgr_http::http_client::parse_size;
 use groundstate_statemgr_http::http_client::url::Url;
-use groundstate_statemgr_http::http_client::{host_of, parse_size};
 use groundstate_statemgr_http::{HttpBackend, HttpConfig, OptionError};
 use serde_json::Value;
 
@@ -259,10 +259,10 @@ fn check_trust(given: &Given<'_>, config: &HttpConfig) -> Result<(), BackendsErr
         if from.is_user() || origin(&text).is_some_and(|origin| trusted.contains(&origin)) {
             continue;
         }
-        let host = Url::parse(&text).ok().and_then(|url| host_of(&url)).unwrap_or_default();
+        let server = origin(&text).unwrap_or_default();
         let why = format!(
-            "a directory does not decide that the credentials of the environment go to {host}; if you trust it, name it as \
-             https://{host} in {TRUSTED}"
+            "a directory does not decide that the credentials of the environment go to {server}; if you trust it, list {server} \
+             in {TRUSTED}"
         );
         return Err(given.settings.wrong(name, why));
     }

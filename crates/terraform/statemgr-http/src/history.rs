@@ -43,6 +43,9 @@ struct Item {
     size: u64,
     serial: Option<u64>,
     lineage: Option<String>,
+    by: Option<String>,
+    #[serde(default)]
+    remarks: Vec<String>,
 }
 
 impl HttpHistory {
@@ -93,7 +96,9 @@ impl HttpHistory {
         let id = HistoryId::new(&item.number.to_string());
         Ok(HistoryEntry::new(id, stored_at, item.size)
             .serial(item.serial.map(Serial::new))
-            .lineage(item.lineage.as_deref().map(Lineage::new)))
+            .lineage(item.lineage.as_deref().map(Lineage::new))
+            .by(item.by.clone().filter(|by| !by.is_empty()))
+            .remarks(item.remarks.clone()))
     }
 }
 

@@ -6,7 +6,7 @@ use groundstate_statemgr::WorkspaceName;
 #[cfg(feature = "server")]
 use super::audit::AuditArgs;
 use super::change::{
-    AddressesArgs, EditArgs, LockCommandArgs, LocksArgs, LogArgs, MergeErroredArgs, MvArgs, PullArgs,
+    EditArgs, LockCommandArgs, LocksArgs, LogArgs, MergeErroredArgs, MvArgs, PullArgs,
     PushArgs, RecoverArgs, ReplaceProviderArgs, SalvageArgs, SplitArgs, UndoArgs, UnlockArgs,
 };
 use super::encryption::EncryptionArgs;
@@ -20,7 +20,7 @@ use super::places::{
     variable_value, workspace_name,
 };
 use super::pulumi::{
-    ChangeSecretsProviderArgs, CryptArgs, DependencyGraphArgs, PendingArgs, RepairArgs, RmArgs,
+    ChangeSecretsProviderArgs, CryptArgs, DependencyGraphArgs, FlagArgs, PendingArgs, RepairArgs, RmArgs,
 };
 #[cfg(feature = "server")]
 use super::serve::ServeArgs;
@@ -189,13 +189,13 @@ pub(crate) enum Command {
     /// Replaces a provider in all resources that use it
     ReplaceProvider(ReplaceProviderArgs),
     /// Marks resource instances for replacement by the next apply
-    Taint(AddressesArgs),
+    Taint(FlagArgs),
     /// Removes the replacement mark of resource instances
-    Untaint(AddressesArgs),
+    Untaint(FlagArgs),
     /// Protects Pulumi resources from deletion
-    Protect(AddressesArgs),
+    Protect(FlagArgs),
     /// Removes the protection of Pulumi resources
-    Unprotect(AddressesArgs),
+    Unprotect(FlagArgs),
     /// Repairs a state that breaks its rules
     ///
     /// Makes a plan after which `check` finds no error. Nothing is dropped that no step of the plan names.

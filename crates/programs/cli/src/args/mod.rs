@@ -64,8 +64,8 @@ pub(crate) use stacks::{
 };
 
 pub(crate) use pulumi::{
-    ChangeSecretsProviderArgs, CryptArgs, DependencyGraphArgs, DependencyGraphFormat, PendingArg,
-    PendingClearArgs, PendingCommand, PendingListArgs, PendingResolveArgs, RepairArgs, RmArgs,
+    ChangeSecretsProviderArgs, CryptArgs, DependencyGraphArgs, DependencyGraphFormat, FlagArgs, PendingArg,
+    PendingClearArgs, PendingCommand, PendingListArgs, PendingResolveArgs, PickArgs, RepairArgs, RmArgs,
 };
 
 #[cfg(feature = "server")]

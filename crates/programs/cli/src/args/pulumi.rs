@@ -18,12 +18,39 @@ pub(crate) struct RmArgs {
     /// For Pulumi: removes what depends on the resources as well
     #[arg(long)]
     pub(crate) target_dependents: bool,
-    /// For Pulumi: of several resources of one name, removes the one with this identifier; `''` is one without any
+    #[command(flatten)]
+    pub(crate) pick: PickArgs,
+}
+
+/// Which of several resources of one name is meant.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct PickArgs {
+    /// For Pulumi: of several resources of one name, means the one with this identifier; `''` is one without any
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// For Pulumi: of several resources of one name, removes the one with this number in the list of them
+    /// For Pulumi: of several resources of one name, means the one with this number in the list of them
     #[arg(long, value_name = "NUMBER")]
     pub(crate) copy: Option<usize>,
+}
+
+impl PickArgs {
+    /// The first of these options that was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        match (&self.id, self.copy) {
+            (Some(_), _) => Some("--id"),
+            (_, Some(_)) => Some("--copy"),
+            _ => None,
+        }
+    }
+}
+
+/// Resources of which a mark is set.
+#[derive(Debug, Args)]
+pub(crate) struct FlagArgs {
+    #[command(flatten)]
+    pub(crate) addresses: AddressesArgs,
+    #[command(flatten)]
+    pub(crate) pick: PickArgs,
 }
 
 #[derive(Debug, Args)]

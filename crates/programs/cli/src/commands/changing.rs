@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use groundstate_pulumi_integrity::Flag;
 
 use crate::args::{
-    AddressesArgs, ChangeSecretsProviderArgs, EditArgs, HistoryArgs, MergeErroredArgs, MvArgs,
+    ChangeSecretsProviderArgs, EditArgs, FlagArgs, HistoryArgs, MergeErroredArgs, MvArgs,
     PendingCommand, PushArgs, RecoverArgs, RepairArgs, ReplaceProviderArgs, RmArgs, RollbackArgs, SplitArgs,
     StackMoveArgs, UndoArgs,
 };
@@ -83,17 +83,25 @@ pub(super) fn rm(args: &RmArgs) -> Result {
     }
 }
 
-pub(super) fn taint(args: &AddressesArgs) -> Result {
-    match StoredState::existing(&args.place.state)? {
-        StoredState::Terraform(found) => terraform::change::taint(args, found),
+pub(super) fn taint(args: &FlagArgs) -> Result {
+    match StoredState::existing(&args.addresses.place.state)? {
+        StoredState::Terraform(found) => terraform::change::taint(one_family(args)?, found),
         StoredState::Pulumi(found) => pulumi::flag(args, found, Flag::Taint(true)),
     }
 }
 
-pub(super) fn untaint(args: &AddressesArgs) -> Result {
-    match StoredState::existing(&args.place.state)? {
-        StoredState::Terraform(found) => terraform::change::untaint(args, found),
+pub(super) fn untaint(args: &FlagArgs) -> Result {
+    match StoredState::existing(&args.addresses.place.state)? {
+        StoredState::Terraform(found) => terraform::change::untaint(one_family(args)?, found),
         StoredState::Pulumi(found) => pulumi::flag(args, found, Flag::Taint(false)),
+    }
+}
+
+/// The addresses of instances of Terraform, whose addresses mean one object each.
+fn one_family(args: &FlagArgs) -> Result<&AddressesArgs> {
+    match args.pick.given() {
+        Some(option) => Err(Failure::new(Kind::Usage, format!("`{option}` is for Pulumi states"))),
+        None => Ok(&args.addresses),
     }
 }
 
@@ -109,8 +117,8 @@ pub(super) fn edit(args: &EditArgs) -> Result {
     terraform::change::edit(args, found)
 }
 
-pub(super) fn protect(args: &AddressesArgs, command: &str, protect: bool) -> Result {
-    pulumi::flag(args, stored_by_pulumi(&args.place.state, command)?, Flag::Protect(protect))
+pub(super) fn protect(args: &FlagArgs, command: &str, protect: bool) -> Result {
+    pulumi::flag(args, stored_by_pulumi(&args.addresses.place.state, command)?, Flag::Protect(protect))
 }
 
 pub(super) fn repair(args: &RepairArgs) -> Result {

@@ -21,7 +21,7 @@ pub(super) fn run(args: &DependencyGraphArgs) -> Result {
         Format::Json => drawing.json() + "\n",
         Format::Svg => {
             let size = svg::Size { nodes: drawing.nodes.len(), edges: drawing.drawn_edges() };
-            size.is_readable()?;
+            size.is_readable(None)?;
             drawing.svg()
         }
     };

@@ -1,5 +1,8 @@
 //! What the environment and the command line say of directories and workspaces, for the whole run.
 
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -31,6 +34,32 @@ const LARGEST: u64 = 1 << 20;
 /// Says the same as `--trust-directory`.
 const TRUST: &str = "GROUNDSTATE_TRUST_DIRECTORY";
 
+/// The servers that the user trusts with the credentials of the environment.
+const SERVERS: &str = "GROUNDSTATE_HTTP_TRUSTED_SERVERS";
+
+/// The most that is read of the file with these servers.
+const MOST_SERVERS: u64 = 1 << 16;
+
+/// The servers that the user's own configuration lists: `groundstate/trusted-servers` in `XDG_CONFIG_HOME` or `~/.config`, one a
+/// line, with `#` for comments.
+fn trusted_servers() -> Result<Option<String>> {
+    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")));
+    // A relative path would lead into the directory that this is run in.
+    let Some(folder) = folder.filter(|folder| folder.is_absolute()) else { return Ok(None) };
+    let path = folder.join("groundstate").join("trusted-servers");
+    let mut text = String::new();
+    let read = File::open(&path).and_then(|file| file.take(MOST_SERVERS).read_to_string(&mut text));
+    match read {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(Failure::unreadable(&path, &error)),
+        Ok(_) => {
+            let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+            Ok(Some(lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(",")))
+        }
+    }
+}
+
 /// What the environment says; the products read the same variables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Environment {
@@ -46,7 +75,13 @@ impl Environment {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
-        let variables: Variables = std::env::vars_os().filter_map(text).collect();
+        let mut variables: BTreeMap<String, String> = std::env::vars_os().filter_map(text).collect();
+        // What cannot be read was refused by `check`.
+        if let Some(servers) = trusted_servers().ok().flatten() {
+            let listed = variables.entry(SERVERS.to_owned()).or_default();
+            *listed = [listed.as_str(), &servers].join(",");
+        }
+        let variables: Variables = variables.into_iter().collect();
         let (files, values) = GIVEN.get().cloned().unwrap_or_default();
         let variables = files.into_iter().fold(variables, Variables::with_file);
         let variables =
@@ -73,6 +108,7 @@ impl Environment {
                 return Err(refused(name));
             }
         }
+        trusted_servers()?;
         // The path of the configuration of a server need not be text either.
         let variables = std::env::vars_os().filter(|(name, _)| name != "GROUNDSTATE_CONFIG");
         match Variables::of_environment(variables) {

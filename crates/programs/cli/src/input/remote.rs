@@ -1,6 +1,6 @@
 //! Where an argument leads: to a file, or to a state that a backend keeps.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -79,6 +79,17 @@ impl RemoteStack {
             Self::Service(found) => found.stack_name(),
         }
     }
+
+    /// The name of its project, if its full name is known.
+    pub(crate) fn project_name(&self) -> Option<&str> {
+        let name = match self {
+            Self::Bucket(stack) => stack.full_name(),
+            #[cfg(feature = "http")]
+            Self::Service(found) => found.full_name(),
+        };
+        let mut parts = name.rsplit('/').skip(1);
+        parts.next().filter(|_| parts.next().is_some())
+    }
 }
 
 impl Remote {
@@ -91,7 +102,9 @@ impl Remote {
         };
         let chosen = Environment::of_process().chosen().cloned();
         let is_chosen = chosen.as_ref() == Some(&place.workspace);
-        Ok(Self { name: store.to_string(), place, store, argument, is_chosen, stack: None })
+        let name = store.to_string();
+        remember(&name, &argument);
+        Ok(Self { name, place, store, argument, is_chosen, stack: None })
     }
 
     /// The same for a Pulumi stack, whose argument has no secrets.
@@ -100,7 +113,9 @@ impl Remote {
         argument: &str,
         stack: RemoteStack,
     ) -> Result<Self> {
-        Ok(Self { stack: Some(stack), argument: argument.to_owned(), ..Self::new(place, argument)? })
+        let remote = Self::new(place, argument)?;
+        remember(&remote.name, argument);
+        Ok(Self { stack: Some(stack), argument: argument.to_owned(), ..remote })
     }
 
     /// Sets whether a command has to name the workspace beside the argument.
@@ -234,6 +249,30 @@ pub(crate) fn shown_options(address: &str) -> String {
         shown.push("…");
     }
     if shown.is_empty() { String::new() } else { format!("?{}", shown.join("&")) }
+}
+
+/// What to write into commands for the states of this run that are in no file, by the names that messages have for them.
+static ARGUMENTS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+
+fn remember(name: &str, argument: &str) {
+    let mut arguments = ARGUMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    arguments.insert(name.to_owned(), argument.to_owned());
+}
+
+/// A command on a state that messages call by this name, to be shown: with the argument that led to it, as the name of a stack
+/// or of an object in a bucket is none.
+pub(crate) fn command_on(command: &str, name: &str) -> String {
+    let arguments = ARGUMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(argument) = arguments.get(name) else { return shell_command(command, &[name]) };
+    let mut text = shell_command(command, &[argument]);
+    let environment = Environment::of_process();
+    if let Some(stack) = environment.stack() {
+        text.push_str(&format!(" --stack {}", shell_word(stack)));
+    }
+    if let Some(workspace) = environment.chosen() {
+        text.push_str(&format!(" --workspace {}", shell_word(workspace.as_str())));
+    }
+    text
 }
 
 /// Shows what a user should know of the settings of a place, each line once in a run.

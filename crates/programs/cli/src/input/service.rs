@@ -99,6 +99,11 @@ impl FoundService {
         self.name.rsplit('/').next().unwrap_or(&self.name)
     }
 
+    /// The name of the stack as it was given, which may have an organization and a project.
+    pub(crate) fn full_name(&self) -> &str {
+        &self.name
+    }
+
     /// A command on this stack, as messages show it.
     pub(crate) fn command(&self, command: &str) -> String {
         let command = shell_command(&format!("groundstate {command}"), &[&self.argument]);

@@ -107,7 +107,7 @@ impl StackBackend {
         self.place.stack.rsplit('/').next().unwrap_or(&self.place.stack)
     }
 
-    /// The name of the stack, as the user wrote it.
+    /// The name of the stack as it was given, which may have an organization and a project.
     pub(crate) fn full_name(&self) -> &str {
         &self.place.stack
     }

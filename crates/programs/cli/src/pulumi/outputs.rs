@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use groundstate_common::{one_line, shell_command};
+use groundstate_common::one_line;
 use groundstate_json::indented;
 use groundstate_pulumi_deployment::stack_outputs;
 use groundstate_pulumi_snapshot::{PropertyMap, PropertyValue};
@@ -12,6 +12,7 @@ use super::shown::{Secrets, hcl, json};
 use super::unreadable::{settle, told};
 use crate::args::OutputsArgs;
 use crate::input::pulumi::{PulumiState, load, snapshot};
+use crate::input::remote::command_on;
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::messages::Messages;
 use crate::report::output::Output;
@@ -94,5 +95,5 @@ fn raw(name: &str, value: &PropertyValue, secrets: Secrets) -> Result<String> {
 
 fn unknown(name: &str, source: &PulumiState) -> Failure {
     Failure::new(Kind::NotFound, format!("{} has no output {name:?}", source.name))
-        .hint(format!("`{}` shows what there is", shell_command("groundstate outputs", &[&source.name])))
+        .hint(format!("`{}` shows what there is", command_on("groundstate outputs", &source.name)))
 }

@@ -1,9 +1,9 @@
 //! Which resources a word on the command line stands for: a URN, or a name.
 
-use groundstate_common::shell_command;
 use groundstate_pulumi_integrity::closest;
 use groundstate_pulumi_snapshot::{Snapshot, Urn};
 
+use crate::input::remote::command_on;
 use crate::report::error::{Failure, Kind, Result};
 
 /// The indexes of the resources that a word stands for; there is at least one.
@@ -100,7 +100,7 @@ impl<'a> Pattern<'a> {
 }
 
 fn lists(source: &str) -> String {
-    format!("`{}` shows what there is", shell_command("groundstate list", &[source]))
+    format!("`{}` shows what there is", command_on("groundstate list", source))
 }
 
 fn unknown(snapshot: &Snapshot, word: &str, source: &str) -> Failure {

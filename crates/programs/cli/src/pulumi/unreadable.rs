@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use groundstate_common::shell_command;
 use groundstate_pulumi_deployment::{
     CiphertextCheck, DeploymentFile, PropertyError, UNREADABLE, decode_map, decode_value, salvage_map,
     salvage_value,
 };
 use groundstate_pulumi_snapshot::{Properties, PropertyValue, Resource, StoredValue};
 
+use crate::input::remote::command_on;
 use crate::report::error::{Kind, Outcome};
 use crate::report::messages::Messages;
 use crate::report::text::count;
@@ -87,8 +87,8 @@ pub(super) fn told<'u>(unreadable: impl Iterator<Item = &'u Unreadable>, name: &
     if outcome != Outcome::Clean {
         messages.note(&format!(
             "`{}` shows where they are, `{}` removes them",
-            shell_command("groundstate check", &[name]),
-            shell_command("groundstate repair", &[name])
+            command_on("groundstate check", name),
+            command_on("groundstate repair", name)
         ));
     }
     outcome

@@ -13,8 +13,8 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// Refuses pictures that show nothing any more.
-    pub(crate) fn is_readable(self) -> Result<()> {
+    /// Refuses pictures that show nothing any more. `narrows` is the option by which the command draws a part, if it has one.
+    pub(crate) fn is_readable(self, narrows: Option<&str>) -> Result<()> {
         let Self { nodes, edges } = self;
         if nodes <= MOST.nodes && edges <= MOST.edges {
             return Ok(());
@@ -23,7 +23,8 @@ impl Size {
             "a picture of {nodes} nodes and {edges} edges cannot be read, {} and {} are the most",
             MOST.nodes, MOST.edges
         );
-        Err(Failure::new(Kind::Usage, message)
-            .hint("draw a part with `--target`, or take `--format dot` to a program for large graphs"))
+        let part = narrows.map(|option| format!("draw a part with `{option}`, or ")).unwrap_or_default();
+        let hint = format!("{part}take `--format dot` to a program for large graphs");
+        Err(Failure::new(Kind::Usage, message).hint(hint))
     }
 }

@@ -1,5 +1,6 @@
 //! `groundstate history`: the earlier snapshots of a state.
 
+use groundstate_common::one_line;
 use groundstate_statemgr::HistoryEntry;
 
 use crate::args::HistoryArgs;
@@ -27,15 +28,19 @@ pub(crate) fn run(args: &HistoryArgs, located: &Located) -> Result {
             out.line(&format!("{} has no earlier snapshots", history.name))?;
         }
         let width = entries.iter().map(|entry| entry.id.as_str().len()).max().unwrap_or(0);
-        entries.iter().try_for_each(|entry| out.line(&line(entry, width)))?;
+        entries.iter().flat_map(|entry| lines(entry, width)).try_for_each(|line| out.line(&line))?;
     }
     out.finish()?;
     Ok(Outcome::Clean)
 }
 
-fn line(entry: &HistoryEntry, width: usize) -> String {
+/// The snapshot, and below it what the place remarked when it was written.
+fn lines(entry: &HistoryEntry, width: usize) -> Vec<String> {
     let serial = entry.serial.map_or_else(|| "?".to_owned(), |serial| serial.to_string());
-    format!("{:width$}  {}  serial {serial}  {} bytes", entry.id, entry.stored_at, entry.size)
+    let by = entry.by.as_deref().map(|by| format!("  by {}", one_line(by))).unwrap_or_default();
+    let line = format!("{:width$}  {}  serial {serial}  {} bytes{by}", entry.id, entry.stored_at, entry.size);
+    let remark = |remark: &String| format!("{:width$}  warning: {}", "", one_line(remark));
+    std::iter::once(line).chain(entry.remarks.iter().map(remark)).collect()
 }
 
 fn describe(json: &mut Json, entry: &HistoryEntry) {
@@ -48,4 +53,8 @@ fn describe(json: &mut Json, entry: &HistoryEntry) {
     if let Some(lineage) = &entry.lineage {
         json.text("lineage", lineage.as_str());
     }
+    if let Some(by) = &entry.by {
+        json.text("by", by);
+    }
+    json.texts("remarks", &entry.remarks);
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use groundstate_common::{one_line, shell_command};
+use groundstate_common::one_line;
 use groundstate_json::{Tape, indented};
 use groundstate_statefile::{Document, type_json, value_json};
 use groundstate_states::{OutputValue, Value};
@@ -10,6 +10,7 @@ use groundstate_states::{OutputValue, Value};
 use crate::args::OutputsArgs;
 use crate::input::backend::refused;
 use crate::input::remote::Located;
+use crate::input::remote::command_on;
 use crate::input::runtime::runtime;
 use crate::input::source::ScanFailure;
 use crate::input::terraform::{TerraformState, load_if_any};
@@ -92,7 +93,7 @@ fn unknown(name: &str, source: &TerraformState) -> Failure {
     did_you_mean(&similar(name, names))
         .into_iter()
         .fold(failure, Failure::hint)
-        .hint(format!("`{}` shows what there is", shell_command("groundstate outputs", &[&source.name])))
+        .hint(format!("`{}` shows what there is", command_on("groundstate outputs", &source.name)))
 }
 
 fn one(name: &str, output: &OutputValue, args: &OutputsArgs, out: &mut Output) -> Result<()> {

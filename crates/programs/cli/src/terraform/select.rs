@@ -4,6 +4,7 @@ use groundstate_common::{is_hidden, shell_command, shell_word};
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, ModuleInstance, Target};
 use groundstate_states::{DeposedObject, State};
 
+use crate::input::remote::command_on;
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::text::{did_you_mean, similar};
 
@@ -143,7 +144,7 @@ pub(crate) fn unknown(target: &Target, source: &str, state: Option<&State>) -> F
     meant
         .into_iter()
         .fold(failure, Failure::hint)
-        .hint(format!("`{}` shows what there is", shell_command("groundstate list", &[source])))
+        .hint(format!("`{}` shows what there is", command_on("groundstate list", source)))
 }
 
 #[cfg(test)]

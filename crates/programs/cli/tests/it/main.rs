@@ -35,6 +35,7 @@ mod locks;
 mod log;
 mod log_secrets;
 mod migrate;
+mod named_commands;
 mod odd_files;
 mod order;
 mod order_campaign;

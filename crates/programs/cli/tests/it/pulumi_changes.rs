@@ -64,6 +64,32 @@ fn removes_resources_with_a_backup() {
     groundstate(&["check", &file.path]).clean();
 }
 
+/// A replacement that stopped in the middle leaves a copy under the same name, which is another object.
+#[test]
+fn marks_of_copies_of_one_name_are_set_on_the_copy_that_is_chosen() {
+    let old = resource(WEB, r#","delete":true,"protect":true"#).replace(r#""id":"1""#, r#""id":"old""#);
+    let text = export(&[resource(WEB, r#","protect":true"#), old].join(","), "");
+    let file = state(&text);
+    for command in ["unprotect", "protect", "taint", "untaint"] {
+        for word in ["web", WEB] {
+            let message = groundstate(&[command, &file.path, word]).failed(2);
+            assert!(message.contains("has several copies") && message.contains("--id"), "{message}");
+            assert!(message.contains(&format!("2: {WEB} (old, waits for its deletion)")), "{message}");
+        }
+    }
+    assert_eq!(stored(&file), text, "nothing was guessed");
+    groundstate(&["unprotect", &file.path, "web", "--id", "old"]).clean();
+    let after = stored(&file);
+    assert_eq!(after.matches("\"protect\"").count(), 1, "{after}");
+    let live = after.find("\"id\":\"1\"").or(after.find("\"id\": \"1\"")).unwrap();
+    assert!(after[live..].find("protect").unwrap() < after[live..].find("old").unwrap(), "{after}");
+    groundstate(&["taint", &file.path, "web", "--copy", "1"]).clean();
+    groundstate(&["taint", &file.path, "web", "--id", "other"]).failed(7);
+    let refused =
+        groundstate(&["taint", "tests/fixtures/state/webshop-v4-terraform.tfstate", "a.b", "--id", "x"]);
+    assert!(matches!(refused.code, 2 | 3), "{refused:?}");
+}
+
 #[test]
 fn refuses_to_remove_what_is_needed_or_protected() {
     let file = state(shop());

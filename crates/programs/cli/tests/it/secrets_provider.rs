@@ -218,7 +218,9 @@ fn readable_secrets_of_a_state_without_a_provider_are_encrypted() {
     let changed = run(&["change-secrets-provider", name, "passphrase", "--backup", "-", "--json"]);
     assert_eq!(changed.code, 0, "{}", changed.stderr);
     assert!(
-        changed.stderr.contains("the configuration of the stack, by which pulumi encrypts, is not changed"),
+        changed
+            .stderr
+            .contains("the stack's `Pulumi.STACK.yaml` is not changed, because its path is not known here"),
         "{}",
         changed.stderr
     );

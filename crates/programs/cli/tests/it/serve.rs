@@ -487,6 +487,20 @@ fn the_history_of_a_server_is_listed_read_and_rolled_back_to_by_the_commands_for
     assert!(read.contains("\"value\":\"x\""), "{read}");
     let listed = groundstate(&["history", &url]).clean();
     assert_eq!(listed.lines().count(), 3, "{listed}");
+    assert!(listed.lines().all(|line| line.contains("  by ")), "{listed}");
+    // The server accepts a lower serial and another lineage, and remarks it.
+    let foreign = document(1, 1).replacen("\"lineage\":\"", "\"lineage\":\"other-", 1);
+    assert_ne!(foreign, document(1, 1));
+    assert_eq!(request(&server, "POST", STATE, &foreign).status, 200);
+    let listed = groundstate(&["history", &url]).clean();
+    let warned = listed.lines().find(|line| line.trim().starts_with("warning: "));
+    assert!(warned.is_some_and(|line| line.contains("lineage")), "{listed}");
+    let json: serde_json::Value =
+        serde_json::from_str(&groundstate(&["history", &url, "--json"]).clean()).unwrap();
+    let newest = &json["snapshots"][0];
+    assert!(newest["by"].is_string(), "{json}");
+    assert!(newest["remarks"].as_array().is_some_and(|remarks| !remarks.is_empty()), "{json}");
+    assert_eq!(json["snapshots"][2]["remarks"], serde_json::json!([]), "{json}");
     // A deleted state comes back the same way.
     assert_eq!(request(&server, "DELETE", STATE, "").status, 200);
     assert_eq!(request(&server, "GET", STATE, "").status, 404);

@@ -248,6 +248,29 @@ fn a_running_update_locks_the_stack_and_cancelling_frees_it() {
     place.run(&["rm", ".", "b"]).succeeds();
 }
 
+/// The stack that gains was never updated: its address says who it is, and the service has its key.
+#[test]
+fn resources_move_into_an_empty_stack_of_the_service() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let place = Place::new();
+    let new = place.address(&format!("{}/shop/new", place.owner()));
+    place.run(&["stacks", "create", &new]).succeeds();
+    for resource in ["a", "b"] {
+        let moved = place.run(&["mv", ".", resource, "--to", &new]).succeeds();
+        assert!(moved.contains("urn:pulumi:new::shop::"), "{moved}");
+    }
+    let listed = place.run(&["list", &new]).succeeds();
+    assert!(listed.contains("::a") && listed.contains("::b") && listed.contains("::shop-new"), "{listed}");
+    let checked = place.run(&["check", &new]).succeeds();
+    assert!(checked.contains("nothing found in 4 resources"), "{checked}");
+    let stored = place.project.exported("new").to_string();
+    assert!(stored.contains("\"service\"") && !stored.contains("swordfish"), "{stored}");
+    let shown = place.project.pulumi(&["stack", "export", "--stack", "new", "--show-secrets"]).succeeds();
+    assert!(shown.contains("swordfish"), "{shown}");
+}
+
 #[test]
 fn stacks_are_made_tagged_renamed_and_removed() {
     if !pulumi_takes_part() {
@@ -274,6 +297,10 @@ fn stacks_are_made_tagged_renamed_and_removed() {
     let shown = place.run(&["stacks", "rename", ".", "live", "--dry-run"]).succeeds();
     assert!(shown.starts_with("Would rename the stack"), "{shown}");
     place.run(&["stacks", "rename", ".", "live"]).succeeds();
+    // A command that was killed before the answer came is ended by the same command.
+    let again = place.run(&["stacks", "rename", ".", "live"]).succeeds();
+    assert!(again.starts_with("Ended the rename of"), "{again}");
+    place.run(&["stacks", "rename", ".", "new"]).fails();
     place.project.pulumi(&["stack", "select", "live"]).succeeds();
     place.project.preview_is_clean("live");
     let missing = place.run(&["list", &place.address(&format!("{owner}/shop/lvie"))]).fails();

@@ -58,6 +58,24 @@ fn a_rename_takes_history_copies_and_configuration_along() {
     }
 }
 
+/// Everything in the bucket is done, and the file beside it still has the old name.
+#[test]
+fn rename_that_was_killed_at_the_end_is_ended_by_the_same_command() {
+    let project = Project::of("plain");
+    fs::write(project.path().join("Pulumi.dev.yaml"), "config: {}\n").unwrap();
+    assert_eq!(project.run(&["stacks", "rename", ".", "test"]).code, 0);
+    fs::rename(project.path().join("Pulumi.test.yaml"), project.path().join("Pulumi.dev.yaml")).unwrap();
+    for args in [&["stacks", "rename", ".", "test", "--dry-run"][..], &["stacks", "rename", ".", "test"]] {
+        let said = project.run(args);
+        assert_eq!(said.code, 0, "{}", said.stderr);
+    }
+    assert!(project.path().join("Pulumi.test.yaml").exists());
+    let again = project.run(&["stacks", "rename", ".", "test"]);
+    assert!(again.code == 0 && again.stdout.starts_with("Ended the rename of"), "{again:?}");
+    // Another stack of the wanted name is none that was renamed.
+    project.run(&["stacks", "rename", ".", "other"]).failed(3);
+}
+
 #[test]
 fn a_rename_finds_the_configuration_where_the_project_has_it_and_replaces_no_other_one() {
     for (file, text, before, after) in [
@@ -199,6 +217,13 @@ fn a_backend_without_projects_is_upgraded_and_what_cannot_be_stays() {
     let planned = json(&project.run(&["stacks", "upgrade", "--dry-run", "--json"]).stdout);
     assert_eq!(planned["stacks"][0]["to"], "organization/shop/dev", "{planned}");
     assert!(!bucket.join("meta.yaml").exists());
+    // A name that is taken is refused by the preview too.
+    fs::create_dir_all(bucket.join("stacks/shop")).unwrap();
+    fs::copy(bucket.join("stacks/dev.json"), bucket.join("stacks/shop/dev.json")).unwrap();
+    let taken = project.run(&["stacks", "upgrade", "--dry-run"]);
+    assert!(taken.code == 1 && taken.stdout.contains("dev  stays"), "{taken:?}");
+    assert!(taken.stderr.contains("choose another name"), "{taken:?}");
+    fs::remove_dir_all(bucket.join("stacks/shop")).unwrap();
     let asked = project.run(&["stacks", "upgrade"]).failed(6);
     assert!(asked.contains("- dev") && asked.contains("Pulumi before 3.61"), "{asked}");
     let said = project.run(&["stacks", "upgrade", "--yes"]);

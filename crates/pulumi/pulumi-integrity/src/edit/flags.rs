@@ -78,6 +78,12 @@ pub fn set_flag<'u>(
     Ok(indexes.len())
 }
 
+/// Sets a mark on the resources at these indexes, whether they wait for their deletion or not, and tells how many there are.
+pub fn set_flag_at(snapshot: &mut Snapshot, indexes: &BTreeSet<usize>, flag: Flag) -> usize {
+    set(snapshot, indexes, flag);
+    indexes.iter().filter(|index| snapshot.resource(**index).is_some()).count()
+}
+
 /// Sets a mark on all resources that do not wait for their deletion, and tells how many there are.
 pub fn set_flag_everywhere(snapshot: &mut Snapshot, flag: Flag) -> usize {
     let live = snapshot.indexed().filter(|(_, resource)| !resource.delete);

@@ -9,7 +9,7 @@ mod stack;
 
 pub use delete::{DeleteError, DeleteOptions, Deleted, delete, delete_all};
 pub use find::{FindError, closest, find};
-pub use flags::{Flag, NotFound, set_flag, set_flag_everywhere};
+pub use flags::{Flag, NotFound, set_flag, set_flag_at, set_flag_everywhere};
 pub use moving::{Broken, MoveError, MoveOptions, Moved as MovedResources, move_again, move_resources};
 pub use rename::{RenameError, Renamed, rename};
 pub use stack::{RenameStack, RenameStackError, StackRenamed, rename_stack};

@@ -30,7 +30,8 @@ impl DefaultName {
             return Some(Self { numbers: None, is_plain: true });
         }
         let mut number = || parts.next().filter(|part| is_canonical(part))?.parse().ok();
-        let numbers = number().zip(number()).zip(number()).map(|((major, minor), patch)| [major, minor, patch]);
+        let numbers =
+            number().zip(number()).zip(number()).map(|((major, minor), patch)| [major, minor, patch]);
         let is_plain = numbers.is_some() && parts.next().is_none();
         Some(Self { numbers, is_plain })
     }
@@ -75,8 +76,14 @@ mod tests {
         assert_eq!(version("default_6_83_1").as_deref(), Some("6.83.1"));
         assert_eq!(version("default_0_0_0").as_deref(), Some("0.0.0"));
         for other in [
-            "default", "default_", "default_1_2", "default_1_2_x", "default_01_2_3", "default_1_2_3_alpha_1",
-            "default_github_/acme", "default_1_2_99999999999999999999",
+            "default",
+            "default_",
+            "default_1_2",
+            "default_1_2_x",
+            "default_01_2_3",
+            "default_1_2_3_alpha_1",
+            "default_github_/acme",
+            "default_1_2_99999999999999999999",
         ] {
             assert_eq!(version(other), None, "{other}");
         }
@@ -86,7 +93,8 @@ mod tests {
 
     #[test]
     fn only_an_upgrade_is_followed() {
-        let precedes = |old: &str, new: &str| name(old).expect("default").precedes(&name(new).expect("default"));
+        let precedes =
+            |old: &str, new: &str| name(old).expect("default").precedes(&name(new).expect("default"));
         assert!(precedes("default_8_24_0", "default_8_25_0"));
         assert!(precedes("default_8_9_0", "default_8_10_0"));
         assert!(precedes("default", "default_8_10_0"));

@@ -62,7 +62,8 @@ fn answer(missing: &ProviderRef, providers: &[(Urn, bool)]) -> (Choice, bool) {
 }
 
 fn missing(name: &str) -> ProviderRef {
-    ProviderRef::build(&Urn::build("s", "p", "", "pulumi:providers:t", name), &"9".into()).expect("a provider")
+    ProviderRef::build(&Urn::build("s", "p", "", "pulumi:providers:t", name), &"9".into())
+        .expect("a provider")
 }
 
 #[test]
@@ -102,7 +103,10 @@ fn provider_that_no_name_describes_is_asked_about_without_a_default() {
     let nonsense = ProviderRef::from("nonsense");
     assert!(answer(&nonsense, std::slice::from_ref(&east)).1);
     assert!(answer(&nonsense, &[one.clone(), east]).1);
-    assert_eq!(answer(&nonsense, std::slice::from_ref(&one)), (Choice::UseProvider(reference_to(&one.0)), false));
+    assert_eq!(
+        answer(&nonsense, std::slice::from_ref(&one)),
+        (Choice::UseProvider(reference_to(&one.0)), false)
+    );
 }
 
 #[test]

@@ -190,6 +190,25 @@ fn a_directory_does_not_say_who_gets_the_credentials_of_the_environment() {
 }
 
 #[test]
+fn advice_names_the_origin_of_the_server_as_it_has_to_be_listed() {
+    let basic = [("TF_HTTP_USERNAME", "ana"), ("TF_HTTP_PASSWORD", SECRET)];
+    for (address, server) in [
+        ("http://127.0.0.1:8080/tf/a/b", "http://127.0.0.1:8080"),
+        ("https://state.example.com/network/prod", "https://state.example.com"),
+        ("https://state.example.com:8443/x", "https://state.example.com:8443"),
+    ] {
+        let config = json!({"address": address, "lock_address": address, "unlock_address": address});
+        let directory = initialised(&config);
+        let error = of_directory(directory.path(), &basic, false).unwrap_err().to_string();
+        assert!(error.contains(&format!("list {server} in GROUNDSTATE_HTTP_TRUSTED_SERVERS")), "{error}");
+        // What the advice says works.
+        let listed = [basic[0], basic[1], ("GROUNDSTATE_HTTP_TRUSTED_SERVERS", server)];
+        let opened = of_directory(directory.path(), &listed, false);
+        assert!(opened.is_ok(), "{opened:?}");
+    }
+}
+
+#[test]
 fn what_only_init_recorded_decides_about_no_address() {
     let block = "terraform {\n  backend \"http\" {\n    address = \"https://state.example.com/network/prod\"\n  }\n}\n";
     let record = |more: Value| {

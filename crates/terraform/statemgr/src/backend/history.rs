@@ -66,18 +66,36 @@ pub struct HistoryEntry {
     pub serial: Option<Serial>,
     /// Its lineage, if the place keeps that beside it.
     pub lineage: Option<Lineage>,
+    /// The principal that wrote it, if the place keeps that beside it.
+    pub by: Option<String>,
+    /// Oddities that the place noticed and accepted when it was written, such as a foreign lineage.
+    pub remarks: Vec<String>,
 }
 
 impl HistoryEntry {
     /// A snapshot of which the place keeps neither serial nor lineage.
     pub fn new(id: HistoryId, stored_at: Timestamp, size: u64) -> Self {
-        Self { id, stored_at, size, serial: None, lineage: None }
+        Self { id, stored_at, size, serial: None, lineage: None, by: None, remarks: Vec::new() }
     }
 
     /// Adds the serial.
     #[must_use]
     pub fn serial(mut self, serial: impl Into<Option<Serial>>) -> Self {
         self.serial = serial.into();
+        self
+    }
+
+    /// Adds the principal that wrote it.
+    #[must_use]
+    pub fn by(mut self, by: impl Into<Option<String>>) -> Self {
+        self.by = by.into();
+        self
+    }
+
+    /// Adds what the place remarked of it.
+    #[must_use]
+    pub fn remarks(mut self, remarks: Vec<String>) -> Self {
+        self.remarks = remarks;
         self
     }
 

@@ -43,6 +43,13 @@ fn reached(address: SocketAddr) -> SocketAddr {
     }
 }
 
+/// The scheme and host of a URL.
+fn origin(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    let end = url[host..].find('/').map_or(url.len(), |at| host + at);
+    &url[..end]
+}
+
 /// The block to paste, and the Pulumi command.
 fn block(base: &str, asks_clients: bool) -> String {
     let url = format!("{base}/tf/PROJECT/STATE");
@@ -53,6 +60,7 @@ fn block(base: &str, asks_clients: bool) -> String {
     // The CLI asks for a token also where none is needed.
     let token = if asks_clients {
         text.push_str("\nand in the environment: TF_HTTP_USERNAME=token TF_HTTP_PASSWORD=TOKEN\n");
+        text.push_str(&format!("and for groundstate: GROUNDSTATE_HTTP_TRUSTED_SERVERS={}\n", origin(base)));
         "TOKEN"
     } else {
         "none"

@@ -1,6 +1,5 @@
 //! `groundstate pending`: operations whose outcome is unknown.
 
-use groundstate_common::shell_command;
 use groundstate_pulumi_integrity::{PendingError, clear_pending, resolve_pending};
 use groundstate_pulumi_snapshot::{Operation, Snapshot};
 
@@ -9,6 +8,7 @@ use super::run::{Soundness, run};
 use crate::args::{PendingClearArgs, PendingListArgs, PendingResolveArgs};
 use crate::input::location::StateLocation;
 use crate::input::pulumi::{PulumiState, load, snapshot};
+use crate::input::remote::command_on;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
 use crate::report::output::Output;
@@ -116,7 +116,7 @@ fn find(snapshot: &Snapshot, word: &str, name: &str) -> Result<Vec<usize>> {
     if found.is_empty() {
         let message = format!("{name} has no pending operation of {word}");
         return Err(Failure::new(Kind::NotFound, message)
-            .hint(format!("`{}` shows what there is", shell_command("groundstate pending list", &[name]))));
+            .hint(format!("`{}` shows what there is", command_on("groundstate pending list", name))));
     }
     Ok(found)
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use groundstate_common::shell_command;
 use groundstate_pulumi_deployment::{
     DecodeOptions, DeploymentFile, EncodeOptions, Envelope, decode, diff, encode,
 };
@@ -15,6 +14,7 @@ use super::report::Report;
 use crate::args::ChangeArgs;
 use crate::input::location::StateLocation;
 use crate::input::pulumi;
+use crate::input::remote::command_on;
 use crate::report::differences::Difference;
 use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Outcome, Result};
@@ -211,7 +211,7 @@ pub(in crate::pulumi) fn encoded(file: &DeploymentFile) -> Result<Vec<u8>> {
 pub(super) fn refused(error: &IntegrityError, name: &str) -> Failure {
     Failure::new(Kind::Unusable, error.refusal()).hint(format!(
         "`{}` shows all that is wrong, `{}` a way out",
-        shell_command("groundstate check", &[name]),
-        shell_command("groundstate repair", &[name])
+        command_on("groundstate check", name),
+        command_on("groundstate repair", name)
     ))
 }

@@ -1,13 +1,15 @@
 //! `rm`, `mv`, `protect`, `unprotect`, `taint` and `untaint` for Pulumi.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
-use groundstate_pulumi_integrity::{DeleteError, DeleteOptions, Flag, RenameError, delete, rename, set_flag};
+use groundstate_pulumi_integrity::{
+    DeleteError, DeleteOptions, Flag, RenameError, delete, rename, set_flag_at,
+};
 use groundstate_pulumi_snapshot::{Snapshot, Urn};
 
 use super::done::{Change, Done};
 use super::run::{Soundness, run};
-use crate::args::{AddressesArgs, MvArgs, RmArgs};
+use crate::args::{AddressesArgs, FlagArgs, MvArgs, PickArgs, RmArgs};
 use crate::input::location::StateLocation;
 use crate::pulumi::{secrets, select};
 use crate::report::error::{Failure, Kind, Result};
@@ -20,17 +22,12 @@ const MAX_NAMED: usize = 50;
 pub(crate) fn rm(args: &RmArgs, found: StateLocation) -> Result {
     let options = DeleteOptions::default().force(args.force).dependents(args.target_dependents);
     let AddressesArgs { addresses, change, .. } = &args.addresses;
-    let pick = Pick { id: args.id.as_deref(), copy: args.copy };
+    let pick = Pick::of(&args.pick);
     run(found, change, "state-rm", Soundness::Needed, |snapshot, subject| {
         let name = subject.name;
         let mut indexes = Vec::new();
         for word in addresses {
-            indexes.push(only_one(snapshot, word, pick, name).map_err(|failure| match failure.kind {
-                Kind::Usage => failure.hint(
-                    "name one by its URN; to choose among copies, add `--id ID` (`''` for a copy without one) or `--copy NUMBER`",
-                ),
-                _ => failure,
-            })?);
+            indexes.push(only_one(snapshot, word, pick, name).map_err(choose)?);
         }
         let deleted = delete(snapshot, indexes, options).map_err(|error| undeletable(&error))?;
         let removed =
@@ -52,6 +49,42 @@ struct Pick<'a> {
     id: Option<&'a str>,
     /// The one of this number, from 1.
     copy: Option<usize>,
+}
+
+impl<'a> Pick<'a> {
+    fn of(args: &'a PickArgs) -> Self {
+        Self { id: args.id.as_deref(), copy: args.copy }
+    }
+
+    fn is_given(self) -> bool {
+        self.id.is_some() || self.copy.is_some()
+    }
+}
+
+/// Says how to choose among several resources of one name.
+fn choose(failure: Failure) -> Failure {
+    match failure.kind {
+        Kind::Usage => failure.hint(
+            "name one by its URN; to choose among copies, add `--id ID` (`''` for a copy without one) or `--copy NUMBER`",
+        ),
+        _ => failure,
+    }
+}
+
+/// The resources that a word stands for. Several names may be meant, but of several copies of one name only one, which has to be
+/// chosen: they are different objects.
+fn chosen(snapshot: &Snapshot, word: &str, pick: Pick<'_>, name: &str) -> Result<Vec<usize>> {
+    if pick.is_given() {
+        return only_one(snapshot, word, pick, name).map(|index| vec![index]).map_err(choose);
+    }
+    let found = select::find(snapshot, word, name)?;
+    let mut known = HashSet::new();
+    let mut urns = found.iter().filter_map(|index| snapshot.resource(*index)).map(|resource| &resource.urn);
+    if urns.all(|urn| known.insert(urn)) {
+        return Ok(found);
+    }
+    let message = format!("{word} has several copies in {name}:");
+    Err(choose(Failure::new(Kind::Usage, message).details(listed(snapshot, &found))))
 }
 
 /// The only resource that a word stands for, by what else is known of it.
@@ -170,30 +203,26 @@ fn new_name(urn: &Urn, to: &str) -> Result<String> {
 }
 
 /// Sets a mark of resources.
-pub(crate) fn flag(args: &AddressesArgs, found: StateLocation, flag: Flag) -> Result {
+pub(crate) fn flag(args: &FlagArgs, found: StateLocation, flag: Flag) -> Result {
     let (operation, participle, would) = match flag {
         Flag::Protect(true) => ("protect", "protected", "Would protect"),
         Flag::Protect(false) => ("unprotect", "unprotected", "Would unprotect"),
         Flag::Taint(false) => ("untaint", "untainted", "Would untaint"),
         _ => ("taint", "tainted", "Would taint"),
     };
-    run(found, &args.change, operation, Soundness::Needed, |snapshot, subject| {
-        let name = subject.name;
-        let (mut urns, mut known) = (Vec::new(), HashSet::new());
-        for word in &args.addresses {
-            for index in select::find(snapshot, word, name)? {
-                let live = snapshot.resource(index).filter(|resource| !resource.delete);
-                urns.extend(
-                    live.map(|resource| resource.urn.clone()).filter(|urn: &Urn| known.insert(urn.clone())),
-                );
-            }
+    let AddressesArgs { addresses, change, .. } = &args.addresses;
+    run(found, change, operation, Soundness::Needed, |snapshot, subject| {
+        let mut indexes = BTreeSet::new();
+        for word in addresses {
+            indexes.extend(chosen(snapshot, word, Pick::of(&args.pick), subject.name)?);
         }
-        let number = set_flag(snapshot, &urns, flag)
-            .map_err(|error| Failure::new(Kind::NotFound, error.to_string()))?;
-        let change = |urn: &Urn| {
-            Change::new(operation, urn, format!("{urn} is {participle}"), format!("{would} {urn}"))
+        let number = set_flag_at(snapshot, &indexes, flag);
+        let urn = |index: &usize| snapshot.resource(*index).map(|resource| resource.urn.clone());
+        let change = |urn: Urn| {
+            Change::new(operation, &urn, format!("{urn} is {participle}"), format!("{would} {urn}"))
         };
         let success = format!("{} {participle}", count(number, "resource"));
-        Ok(Done { changes: urns.iter().map(change).collect(), warnings: Vec::new(), success })
+        let changes = indexes.iter().filter_map(urn).map(change).collect();
+        Ok(Done { changes, warnings: Vec::new(), success })
     })
 }

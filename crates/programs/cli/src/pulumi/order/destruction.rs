@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use groundstate_common::shell_command;
 use groundstate_ordering::Profile;
 use groundstate_pulumi_ordering::{
     DeletedWith, Deletes, Destruction, Explanation, RemovalKind, RemovalReason, RemovalReference,
@@ -12,6 +11,7 @@ use groundstate_pulumi_snapshot::{Snapshot, Urn};
 
 use crate::args::{GraphFormat, OrderBlastArgs, OrderWhyArgs, PictureArgs, ProfileArg, RulesArgs};
 use crate::input::pulumi::{PulumiState, load, snapshot};
+use crate::input::remote::command_on;
 use crate::pulumi::select;
 use crate::report::error::{Outcome, Result};
 use crate::report::json::Json;
@@ -71,7 +71,7 @@ fn planned(snapshot: &Snapshot, options: &StackOptions, source: &PulumiState) ->
         let failure = no_order(&errors, &source.name, |error| vec![error.to_string()]);
         match errors.iter().any(|error| matches!(error, StackError::Integrity(_))) {
             true => {
-                let command = shell_command("groundstate check", &[&source.name]);
+                let command = command_on("groundstate check", &source.name);
                 failure.hint(format!("`{command}` shows all that is wrong"))
             }
             false => failure,

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use groundstate_common::shell_command;
 use groundstate_pulumi_backends::Project;
-use groundstate_pulumi_diy::{ErrorKind, MovedObject, RelocateOptions, Relocation, Stack};
+use groundstate_pulumi_diy::{CopySource, ErrorKind, MovedObject, RelocateOptions, Relocation, Stack};
+use groundstate_pulumi_snapshot::Urn;
 
 use crate::args::StacksRenameArgs;
 use crate::input::found_stack::{FoundPlace, FoundStack};
@@ -63,12 +64,16 @@ async fn rename(args: &StacksRenameArgs, found: &FoundStack, interrupts: &Interr
     let mut options = RelocateOptions::default();
     options.force = args.force;
     if args.dry_run {
-        let plan = plan(found, &from, &to, options).await?;
-        return Rename::of(found, &plan);
+        return match plan(found, &from, &to, options).await? {
+            Some(plan) => Rename::of(found, &plan),
+            None => ended(found, from, to).await,
+        };
     }
     let target = found.named(&to.reference().to_string());
     stacks_locked([(found, &from), (&target, &to)], args.wait.lock_timeout, interrupts, async |locks| {
-        let plan = plan(found, &from, &to, options).await?;
+        let Some(plan) = plan(found, &from, &to, options).await? else {
+            return ended(found, from.clone(), to.clone()).await;
+        };
         interrupts.check()?;
         let mut rename = Rename::of(found, &plan)?;
         let done = plan.carry_out(&locks).await.map_err(|error| {
@@ -81,15 +86,57 @@ async fn rename(args: &StacksRenameArgs, found: &FoundStack, interrupts: &Interr
     .await
 }
 
-async fn plan(found: &FoundStack, from: &Stack, to: &Stack, options: RelocateOptions) -> Result<Relocation> {
+/// The rename; `None` if there is no stack of the old name.
+async fn plan(
+    found: &FoundStack,
+    from: &Stack,
+    to: &Stack,
+    options: RelocateOptions,
+) -> Result<Option<Relocation>> {
     match from.relocation(to, options).await {
-        Err(error) if error.kind() == ErrorKind::NotFound => Err(found.missing(from).await),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) if error.kind() == ErrorKind::Broken && !options.force => {
             let hint = "`--force` leaves references that cannot be read as they are";
             Err(found.failure(&error).hint(hint))
         }
-        plan => plan.map_err(|error| found.failure(&error)),
+        plan => plan.map(Some).map_err(|error| found.failure(&error)),
     }
+}
+
+/// A rename whose command was killed when everything in the bucket was done: the state before is the `.bak` of the new name. Its
+/// configuration may still have the old one.
+async fn ended(found: &FoundStack, from: Stack, to: Stack) -> Result<Rename> {
+    let (old, new) = (from.reference().clone(), to.reference().clone());
+    let failed = |error: groundstate_pulumi_diy::Error| found.failure(&error);
+    let before = match to.exists().await.map_err(failed)? {
+        true => {
+            to.copies().await.map_err(failed)?.into_iter().find(|copy| copy.source == CopySource::Previous)
+        }
+        false => None,
+    };
+    let Some(before) = before else { return Err(found.missing(&from).await) };
+    let snapshot = match to.read_copy(&before).await.and_then(|copy| copy.decode()) {
+        Ok(file) => file.snapshot.unwrap_or_default(),
+        Err(_) => return Err(found.missing(&from).await),
+    };
+    let is_old = |urn: &Urn| urn.stack() == old.stack().as_str();
+    if !snapshot.resources.first().is_some_and(|resource| is_old(&resource.urn)) {
+        return Err(found.missing(&from).await);
+    }
+    let configuration = match old.project() == new.project() {
+        true => configuration(&found.argument, old.stack().as_str(), new.stack().as_str())?,
+        false => None,
+    };
+    let changed = snapshot.resources.len();
+    Ok(Rename {
+        from,
+        to,
+        objects: Vec::new(),
+        changed,
+        is_resumed: true,
+        warnings: Vec::new(),
+        configuration,
+    })
 }
 
 impl Rename {

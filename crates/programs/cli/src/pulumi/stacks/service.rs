@@ -154,6 +154,26 @@ async fn looked_at(found: &FoundService, stack: &ServiceStack) -> Result<(Stack,
     Ok((known, if is_root_alone { 0 } else { snapshot.resources.len() }))
 }
 
+/// The number of resources of a stack that an earlier command renamed and was killed before it could say so: the old name is gone,
+/// and the newest version under the new one is a rename.
+async fn renamed_before(found: &FoundService, stack: &ServiceStack, to: &StackPath) -> Result<Option<usize>> {
+    let is_gone = |error: &Error| error.kind() == ErrorKind::NotFound;
+    if !stack.get().await.as_ref().is_err_and(is_gone) {
+        return Ok(None);
+    }
+    let target = stack.service().stack(to.clone());
+    let newest = match target.history(1, 1).await {
+        Err(error) if is_gone(&error) => return Ok(None),
+        newest => newest.map_err(|error| found.failure(&error))?,
+    };
+    let kind =
+        newest.first().and_then(|entry| entry.update.as_ref().ok()).map(|update| update.kind.to_string());
+    match kind.as_deref() {
+        Some("rename") => looked_at(found, &target).await.map(|(_, resources)| Some(resources)),
+        _ => Ok(None),
+    }
+}
+
 /// Gives a stack another name. The service changes its URNs.
 pub(super) fn rename(args: &StacksRenameArgs, found: &FoundService) -> Result {
     if args.force {
@@ -161,21 +181,24 @@ pub(super) fn rename(args: &StacksRenameArgs, found: &FoundService) -> Result {
         return Err(Failure::new(Kind::Usage, message));
     }
     let interrupts = Interrupts::listen()?;
-    let (from, to, resources, files) = runtime()?.block_on(async {
+    let (from, to, resources, files, is_resumed) = runtime()?.block_on(async {
         let stack = found.stack().await.map_err(|error| found.failure(&error))?;
         let to = renamed(stack.path(), &args.new)?;
-        let (_, resources) = looked_at(found, stack).await?;
         let files = match stack.path().project == to.project {
             true => rename::configuration(&found.argument, &stack.path().stack, &to.stack)?,
             false => None,
         };
+        if let Some(resources) = renamed_before(found, stack, &to).await? {
+            return Ok((stack.path().clone(), to, resources, files, true));
+        }
+        let (_, resources) = looked_at(found, stack).await?;
         if !args.dry_run {
             interrupts.check()?;
             let work = async || stack.rename(&to.stack, Some(&to.project)).await;
             let done = free(args.wait.lock_timeout, &interrupts, work).await?;
             done.map_err(|error| found.failure(&error))?;
         }
-        Ok::<_, Failure>((stack.path().clone(), to, resources, files))
+        Ok::<_, Failure>((stack.path().clone(), to, resources, files, false))
     })?;
     let service = found.service.to_string();
     let mut out = Output::stdout();
@@ -185,12 +208,16 @@ pub(super) fn rename(args: &StacksRenameArgs, found: &FoundService) -> Result {
             json.text("stack", &from.to_string());
             json.text("renamed_to", &to.to_string());
             json.raw("dry_run", args.dry_run);
-            json.raw("is_resumed", false);
+            json.raw("is_resumed", is_resumed);
             json.raw("resources", resources);
             json.objects("objects", &[] as &[()], |_, ()| {});
         }))?;
     } else {
-        let verb = if args.dry_run { "Would rename" } else { "Renamed" };
+        let verb = match (args.dry_run, is_resumed) {
+            (true, _) => "Would rename",
+            (false, false) => "Renamed",
+            (false, true) => "Ended the rename of",
+        };
         out.line(&format!("{verb} the stack {from} to {to} in {service}: {}", count(resources, "resource")))?;
     }
     out.finish()?;

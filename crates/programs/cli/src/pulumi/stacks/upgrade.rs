@@ -62,7 +62,11 @@ async fn upgrade(
         return Err(Failure::new(Kind::NotFound, message).hint("`--dry-run` lists them"));
     }
     if args.dry_run || plan.stacks().is_empty() {
-        return Ok(plan.stacks().iter().map(planned).collect());
+        let mut lines = Vec::new();
+        for stack in plan.stacks() {
+            lines.push(planned(&plan, stack).await);
+        }
+        return Ok(lines);
     }
     if !args.yes {
         let message = format!(
@@ -106,13 +110,14 @@ fn has(plan: &Upgrade, name: &str) -> bool {
     plan.stacks().iter().any(|stack| stack.reference.stack().as_str() == name)
 }
 
-fn planned(stack: &LegacyStack) -> Line {
+/// What the upgrade would do with a stack: what it would leave where it is stays in the preview too.
+async fn planned(plan: &Upgrade, stack: &LegacyStack) -> Line {
     let name = stack.reference.clone();
     match &stack.project {
-        Ok(Some(project)) => {
-            let to = Some(StackRef::new(project.clone(), name.stack().clone()));
-            Line { stack: name, to, outcome: "planned", reason: None }
-        }
+        Ok(Some(_)) => match plan.planned(stack).await {
+            Ok(to) => Line { stack: name, to, outcome: "planned", reason: None },
+            Err(error) => Line { stack: name, to: None, outcome: "failed", reason: Some(chain(&error)) },
+        },
         Ok(None) => {
             Line { stack: name, to: None, outcome: "no-project", reason: Some(NO_PROJECT.to_owned()) }
         }

@@ -54,7 +54,7 @@ pub(crate) fn draw(graph: &dyn Graph, format: GraphFormat, text: Text) -> Result
         GraphFormat::Dot => graph.dot(DotStyle::Picture),
         GraphFormat::Mermaid => graph.mermaid(),
         GraphFormat::Svg => {
-            graph.size().is_readable()?;
+            graph.size().is_readable(Some("--target"))?;
             graph.svg()
         }
     })

@@ -22,7 +22,7 @@ pub(crate) fn mv(args: &MvArgs, found: StateLocation) -> Result {
 }
 
 pub(crate) fn rm(args: &RmArgs, found: StateLocation) -> Result {
-    if args.force || args.target_dependents || args.id.is_some() {
+    if args.force || args.target_dependents || args.pick.given().is_some() {
         let message = "`--force`, `--target-dependents` and `--id` are for Pulumi states";
         return Err(Failure::new(Kind::Usage, message));
     }

@@ -247,6 +247,20 @@ fn passwords_go_to_the_server_that_the_user_names() {
         // ana:hunter2
         assert!(server.saw("Basic YW5hOmh1bnRlcjI="), "{:?}", server.requests());
     }
+    // A file of the user's configuration lists servers too.
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir(home.path().join("groundstate")).unwrap();
+    let list = format!("# ours\n\n{}  # state\n", server.endpoint());
+    fs::write(home.path().join("groundstate/trusted-servers"), list).unwrap();
+    server.clear_requests();
+    let directory = Checkout::initialised("http", &config);
+    let folder = ("XDG_CONFIG_HOME", home.path().to_str().unwrap());
+    directory.run(&["list", "."], &[&basic[..], &[folder]].concat()).failed(3);
+    assert!(server.saw("Basic YW5hOmh1bnRlcjI="), "{:?}", server.requests());
+    // A relative folder would lie in the checkout.
+    server.clear_requests();
+    Checkout::initialised("http", &config)
+        .is_silent(&server, &[&basic[..], &[("XDG_CONFIG_HOME", ".")]].concat());
 }
 
 #[test]

@@ -127,6 +127,22 @@ impl Upgrade {
         &self.stacks
     }
 
+    /// Plans the move of one of the stacks without writing anything: the name that it gets, or the error for which
+    /// [`carry_out`](Self::carry_out) would leave it where it is. `None` if its project is not known.
+    ///
+    /// # Errors
+    ///
+    /// Those of a move, above all `Exists` for a name that another stack has.
+    pub async fn planned(&self, stack: &LegacyStack) -> Result<Option<StackRef>> {
+        let Ok(Some(project)) = &stack.project else { return Ok(None) };
+        let to = StackRef::new(project.clone(), stack.reference.stack().clone());
+        let target = self.backend.with_layout(Layout::Projects).stack(&to);
+        let source = self.backend.stack(&stack.reference);
+        let relocation = source.relocation(&target, RelocateOptions::default().force()).await?;
+        drop(relocation);
+        Ok(Some(to))
+    }
+
     /// Gives the bucket its new layout, then moves one stack after the other under its locks. What cannot be moved stays where it is, with
     /// the reason; another upgrade goes on. `before` is told of each stack before it is moved, and may end the upgrade there.
     ///

@@ -20,6 +20,7 @@ use super::report::Report;
 use super::run::{encoded, read};
 use crate::args::ChangeSecretsProviderArgs;
 use crate::input::location::{StateLocation, with_suffix};
+use crate::input::remote::RemoteStack;
 use crate::input::stack_config::ConfigFile;
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::text::count;
@@ -68,16 +69,27 @@ fn configuration(args: &ChangeSecretsProviderArgs, found: &StateLocation) -> Res
         let there = std::fs::metadata(path).map_err(|error| Failure::unreadable(path, &error));
         return there.map(|_| Some(path.clone()));
     }
-    let Some((stack, folder)) =
-        found.remote().and_then(|remote| Some((remote.stack()?, remote.place.directory.as_deref()?)))
-    else {
+    let Some((stack, remote)) = found.remote().and_then(|remote| Some((remote.stack()?, remote))) else {
         return Ok(None);
+    };
+    let Some(folder) = remote.place.directory.as_deref() else {
+        return here(stack);
     };
     let folder = std::path::absolute(folder).map_err(|error| Failure::unreadable(folder, &error))?;
     let project = Project::find(&folder)
         .map_err(|error| Failure::new(Kind::Usage, chain(&error)))?
         .map(|project| project.stack_config(stack.stack_name()));
     Ok(project)
+}
+
+/// The configuration that the project of the present directory has of a stack that an address names.
+fn here(stack: &RemoteStack) -> Result<Option<PathBuf>> {
+    let folder = std::path::absolute(".").map_err(|error| Failure::unreadable(Path::new("."), &error))?;
+    // A project of another name has nothing to do with the stack, whatever is wrong with it.
+    let project = Project::find(&folder).ok().flatten();
+    let project = project.filter(|project| stack.project_name() == Some(project.name().as_str()));
+    let path = project.map(|project| project.stack_config(stack.stack_name()));
+    Ok(path.filter(|path| path.is_file()))
 }
 
 /// The change of one stack.
@@ -213,7 +225,7 @@ impl Work<'_> {
         let mut warnings = Vec::new();
         if self.config.is_none() {
             warnings.push(format!(
-                "the configuration of the stack, by which pulumi encrypts, is not changed; if it names another provider, run `{} --config-file Pulumi.STACK.yaml`",
+                "the stack's `Pulumi.STACK.yaml` is not changed, because its path is not known here: pulumi refuses the stack until that file has the new provider too; run `{0}` in the directory of the project, or `{0} --config-file Pulumi.STACK.yaml`",
                 self.again
             ));
         }
