@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::middleware::{Next, from_fn};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::routing::any;
 use groundstate_audit::AuditLog;
 use groundstate_blobs::{BlobStore, Context, Retry, RetryPolicy};
@@ -15,8 +15,11 @@ use groundstate_pulumi_service::{Options, ServiceKey, StackBucket, Stacks};
 use groundstate_statemgr::TokioSleeper;
 use groundstate_versioned::{Document, Documents, Error, Name, Settings};
 use http::Uri;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::block_in_place;
 
+use crate::budget::{Budget, RETRY_AFTER, StackRoom, default_memory, with_account};
 use crate::limits::Limits;
 use crate::names::{ProjectName, StatePath};
 use crate::policy::Policies;
@@ -32,8 +35,8 @@ pub(crate) const DOCUMENTS: &str = "documents/";
 /// What the names of the documents of Terraform's states begin with.
 const TERRAFORM: &str = "terraform";
 
-/// How long a request waits for its turn to analyse a state.
-const ANALYSIS_WAIT: Duration = Duration::from_secs(10);
+/// How long a request waits for its turn to analyse a state, and for a thread.
+const TURN_WAIT: Duration = Duration::from_secs(10);
 
 /// What an [`App`] is made of.
 #[derive(Clone, Debug)]
@@ -90,6 +93,10 @@ struct Inner {
     limits: Limits,
     /// One permit for each analysis that may run.
     analyses: Arc<Semaphore>,
+    /// One permit for each request that may be worked on by a thread of its own.
+    workers: Arc<Semaphore>,
+    budget: Budget,
+    free_states: api::FreeStates,
 }
 
 impl App {
@@ -105,7 +112,9 @@ impl App {
             Documents::open(Arc::clone(&retry), parts.context.clone(), parts.settings.root(ROOT))?;
         let mut options = Options::default();
         options.state_bytes = usize::try_from(parts.limits.state_bytes).unwrap_or(usize::MAX);
+        let budget = Budget::new(parts.limits.memory.unwrap_or_else(default_memory));
         let mut stacks = Stacks::new(documents.clone(), retry, parts.context.clone()).with_options(options);
+        stacks = stacks.with_room(Arc::new(StackRoom(budget.clone())));
         if let Some(key) = parts.secrets_key {
             stacks = stacks.with_key(key);
         }
@@ -114,6 +123,7 @@ impl App {
         }
         let (audit, policies, limits) = (parts.audit, parts.policies, parts.limits);
         let analyses = Arc::new(Semaphore::new(limits.analyses.max(1)));
+        let workers = Arc::new(Semaphore::new(limits.workers.max(1)));
         Ok(Self(Arc::new(Inner {
             documents,
             stacks,
@@ -122,6 +132,9 @@ impl App {
             policies,
             limits,
             analyses,
+            workers,
+            budget,
+            free_states: api::FreeStates::default(),
         })))
     }
 
@@ -173,21 +186,67 @@ impl App {
         StatePath::parse(name.as_str().strip_prefix(TERRAFORM)?).ok()
     }
 
+    /// The states that had no lock when they were read last.
+    pub(crate) fn free_states(&self) -> &api::FreeStates {
+        &self.0.free_states
+    }
+
+    /// The memory of requests.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.0.budget
+    }
+
     /// Waits until a state may be analysed.
     ///
     /// # Errors
     ///
     /// If too many requests wait for too long.
     pub(crate) async fn analysis(&self) -> Result<OwnedSemaphorePermit, Problem> {
-        let permit = Arc::clone(&self.0.analyses).acquire_owned();
-        match tokio::time::timeout(ANALYSIS_WAIT, permit).await {
-            Ok(Ok(permit)) => Ok(permit),
-            _ => {
-                let detail = "too many states are analysed at the moment; try again";
-                Err(Problem::new(ProblemType::TooManyRequests, detail).with_retry_after(5))
-            }
+        turn(&self.0.analyses).await
+    }
+
+    /// Does work that takes long, such as decoding, where it holds up no other request.
+    ///
+    /// # Errors
+    ///
+    /// If too many requests wait for too long.
+    pub(crate) async fn apart<T>(&self, work: impl FnOnce() -> T) -> Result<T, Problem> {
+        let _permit = turn(&self.0.workers).await?;
+        Ok(match has_threads() {
+            true => block_in_place(work),
+            false => work(),
+        })
+    }
+
+    /// The same for work that asks the store in between.
+    ///
+    /// # Errors
+    ///
+    /// If too many requests wait for too long.
+    pub(crate) async fn carry_out<T>(&self, work: impl Future<Output = T>) -> Result<T, Problem> {
+        let _permit = turn(&self.0.workers).await?;
+        Ok(match has_threads() {
+            true => block_in_place(|| Handle::current().block_on(work)),
+            false => work.await,
+        })
+    }
+}
+
+/// Waits for a permit.
+async fn turn(permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem> {
+    let permit = Arc::clone(permits).acquire_owned();
+    match tokio::time::timeout(TURN_WAIT, permit).await {
+        Ok(Ok(permit)) => Ok(permit),
+        _ => {
+            let detail = "too many large requests are worked on at the moment; try again";
+            Err(Problem::new(ProblemType::Unavailable, detail).with_retry_after(RETRY_AFTER))
         }
     }
+}
+
+/// Whether the runtime has other threads that go on with other requests.
+fn has_threads() -> bool {
+    Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread
 }
 
 /// The name of the document of a state.
@@ -213,7 +272,11 @@ pub fn router(app: App) -> Router {
         .merge(page::routes())
         .merge(pulumi::routes())
         .route("/tf/{*state}", states);
-    let service = service.fallback(no_such_route).layer(from_fn(page::refuse_cross_site)).with_state(app);
+    let service = service
+        .fallback(no_such_route)
+        .layer(from_fn_with_state(app.clone(), with_account))
+        .layer(from_fn(page::refuse_cross_site))
+        .with_state(app);
     with_codes(service)
 }
 

@@ -9,6 +9,7 @@ use tracing::warn;
 
 use crate::app::App;
 use crate::auth::{Principal, Role};
+use crate::budget::Account;
 use crate::names::StatePath;
 use crate::problem::{Problem, ProblemType};
 
@@ -45,6 +46,7 @@ impl Origin {
 pub(crate) struct Caller {
     pub(crate) principal: Principal,
     origin: Origin,
+    account: Account,
 }
 
 impl Caller {
@@ -58,7 +60,15 @@ impl Caller {
             return Err(Problem::new(ProblemType::Unauthenticated, "the request does not say who asks"));
         };
         let origin = parts.extensions.get::<Origin>().cloned().unwrap_or_default();
-        Ok(Self { principal: principal.clone(), origin })
+        let Some(account) = parts.extensions.get::<Account>().cloned() else {
+            return Err(Problem::new(ProblemType::Internal, "the memory of the request is not counted"));
+        };
+        Ok(Self { principal: principal.clone(), origin, account })
+    }
+
+    /// The memory of its request.
+    pub(crate) fn account(&self) -> &Account {
+        &self.account
     }
 
     /// Its name, as versions, locks and the audit log have it.

@@ -6,7 +6,13 @@ use futures_util::stream::{self, StreamExt};
 use groundstate_versioned::{Error, Reader};
 use tracing::error;
 
+use crate::budget::Account;
 use crate::headers::ByteRange;
+use crate::problem::Problem;
+use crate::terraform::Refusal;
+
+/// How much of a content is in memory at a time: the part that is read, and the one that is sent.
+const IN_MEMORY: u64 = 8 << 20;
 
 /// What is left of a content that is sent.
 struct Sending {
@@ -22,8 +28,13 @@ struct Sending {
 ///
 /// # Errors
 ///
-/// Those of the store.
-pub(crate) async fn download(reader: Reader, part: Option<ByteRange>) -> Result<Body, Error> {
+/// Those of the store, and that there is no memory for it.
+pub(crate) async fn download(
+    account: &Account,
+    reader: Reader,
+    part: Option<ByteRange>,
+) -> Result<Body, Refusal> {
+    account.take_first(reader.version().size.min(IN_MEMORY)).await.map_err(Problem::from)?;
     let (skip, left) = part.map_or((0, reader.version().size), |part| (part.first, part.size()));
     let mut sending = Sending { reader, skip, left };
     let Some(first) = sending.next().await? else { return Ok(Body::empty()) };

@@ -23,6 +23,7 @@ mod api;
 mod app;
 pub mod auth;
 mod body;
+mod budget;
 mod caller;
 pub mod config;
 mod content;

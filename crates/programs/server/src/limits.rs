@@ -19,6 +19,11 @@ pub struct Limits {
     pub analysed_bytes: usize,
     /// How many states are analysed at a time; more requests wait.
     pub analyses: usize,
+    /// How many requests of Pulumi clients are unpacked, decoded or carried out on threads of their own at a time; more wait.
+    pub workers: usize,
+    /// The bytes of memory that requests use together; a caller gets a half, an address three quarters. None for a third of what the
+    /// process may have, and not more than 2 GiB.
+    pub memory: Option<u64>,
     /// How many resources a picture has at most.
     pub drawn_resources: usize,
     /// How many entries a page of a list has at most.
@@ -35,6 +40,8 @@ impl Default for Limits {
             drained_for: Duration::from_secs(30),
             analysed_bytes: 64 << 20,
             analyses: 2,
+            workers: 4,
+            memory: None,
             drawn_resources: 2000,
             page: 1000,
         }

@@ -11,6 +11,7 @@ use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lease::LeaseToken;
 use crate::op::Op;
+use crate::room::{OF_CHECKPOINT, Slot};
 use crate::update::Update;
 
 const OP: Op = Op::Save;
@@ -50,6 +51,8 @@ pub enum CheckpointUpload<'a> {
 pub(crate) struct StoredCheckpoint {
     last: LastCheckpoint,
     pub(crate) text: Bytes,
+    /// The memory that the text takes.
+    pub(crate) slot: Slot,
 }
 
 /// What the next checkpoint has to fit.
@@ -103,8 +106,8 @@ impl Update {
 
     async fn store_behind_stored(&self, upload: CheckpointUpload<'_>) -> Result<Option<LastCheckpoint>> {
         let stored = self.checkpoint(OP).await?;
-        let (last, text) = stored.map(|stored| (stored.last, stored.text)).unzip();
-        self.store_next(last.as_ref(), text.as_ref(), upload).await
+        let (last, text) = stored.as_ref().map(|stored| (&stored.last, &stored.text)).unzip();
+        self.store_next(last, text, upload).await
     }
 
     /// Stores the checkpoint that comes next; none if it is stored already, or was overtaken.
@@ -180,8 +183,19 @@ impl Update {
         Counts::of(OP, self.stack.path(), text).map(drop)
     }
 
+    /// The size of the last checkpoint; none if there is none.
+    pub(crate) async fn checkpoint_size(&self, op: Op) -> Result<Option<u64>> {
+        let stacks = &self.stack.stacks;
+        let key = stacks.blob_key(op, self.stack.path(), &self.key_text("checkpoint"))?;
+        let meta = stacks.blobs().head(&key).await;
+        let meta = meta.map_err(|error| Error::of_blobs(op, self.stack.path(), error))?;
+        Ok(meta.map(|meta| meta.size))
+    }
+
     pub(crate) async fn checkpoint(&self, op: Op) -> Result<Option<StoredCheckpoint>> {
         let stacks = &self.stack.stacks;
+        let Some(size) = self.checkpoint_size(op).await? else { return Ok(None) };
+        let slot = stacks.take_room(op, self.stack.path(), size, OF_CHECKPOINT)?;
         let key = stacks.blob_key(op, self.stack.path(), &self.key_text("checkpoint"))?;
         let blob = stacks.blobs().get(&key, &GetOptions::default()).await;
         let Some(blob) = blob.map_err(|error| Error::of_blobs(op, self.stack.path(), error))? else {
@@ -198,6 +212,6 @@ impl Update {
         if sha256(&text) != header.sha256 {
             return Err(damaged());
         }
-        Ok(Some(StoredCheckpoint { last: LastCheckpoint { header, version: blob.version().clone() }, text }))
+        Ok(Some(StoredCheckpoint { last: LastCheckpoint { header, version: blob.version().clone() }, text, slot }))
     }
 }

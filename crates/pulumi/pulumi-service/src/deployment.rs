@@ -8,8 +8,8 @@ use groundstate_pulumi_deployment::{
     DecodeOptions, DeploymentFile, EncodeOptions, Envelope, RawDeployment, decode, encode,
 };
 use groundstate_pulumi_snapshot::ROOT_STACK_TYPE;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
@@ -53,14 +53,9 @@ impl Counts {
         #[derive(Deserialize)]
         struct Deployment {
             #[serde(default)]
-            resources: Option<Vec<Resource>>,
+            resources: Option<Resources>,
             #[serde(default)]
             pending_operations: Option<Vec<IgnoredAny>>,
-        }
-        #[derive(Deserialize)]
-        struct Resource {
-            #[serde(default, rename = "type")]
-            kind: Option<String>,
         }
         let export: Export = serde_json::from_slice(text).map_err(|error| {
             let failure = Error::new(ErrorKind::Invalid, op, place);
@@ -70,12 +65,49 @@ impl Counts {
         })?;
         let Some(deployment) = export.deployment else { return Ok(Self::default()) };
         let resources = deployment.resources.unwrap_or_default();
-        let is_lone_root = matches!(&resources[..], [only] if only.kind.as_deref() == Some(ROOT_STACK_TYPE));
+        let is_lone_root = resources.count == 1 && resources.begins_with_root;
         Ok(Self {
-            resources: resources.len() as u64,
+            resources: resources.count,
             pending: deployment.pending_operations.map_or(0, |pending| pending.len() as u64),
-            in_use: !resources.is_empty() && !is_lone_root,
+            in_use: resources.count > 0 && !is_lone_root,
         })
+    }
+}
+
+/// What is counted of resources: none of them is kept, however many there are.
+#[derive(Default)]
+struct Resources {
+    count: u64,
+    begins_with_root: bool,
+}
+
+impl<'de> Deserialize<'de> for Resources {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Resource {
+            #[serde(default, rename = "type")]
+            kind: Option<String>,
+        }
+        struct Counting;
+        impl<'de> Visitor<'de> for Counting {
+            type Value = Resources;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of resources")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Resources, A::Error> {
+                let mut found = Resources::default();
+                while let Some(resource) = list.next_element::<Resource>()? {
+                    if found.count == 0 {
+                        found.begins_with_root = resource.kind.as_deref() == Some(ROOT_STACK_TYPE);
+                    }
+                    found.count += 1;
+                }
+                Ok(found)
+            }
+        }
+        input.deserialize_seq(Counting)
     }
 }
 

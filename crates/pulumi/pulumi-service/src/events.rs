@@ -18,6 +18,10 @@ use crate::update::Update;
 const OP: Op = Op::Events;
 /// How many batches are read at a time.
 const PARALLEL: usize = 8;
+/// From how many bytes on a page is complete, whatever was asked for.
+const PAGE_BYTES: usize = 16 << 20;
+/// Bytes in memory for a stored byte: the batch, its events, and the page that is made of them.
+const EACH: u64 = 3;
 
 /// What the last line of a batch begins with: the SHA-256 of the lines before it.
 const SUM: &str = "sum\t";
@@ -96,30 +100,33 @@ impl Update {
             let listed =
                 stacks.blobs().list(&self.key_text("events/"), &ListOptions::default().page(page)).await;
             let listed = listed.map_err(failed)?;
-            names.extend(listed.blobs.into_iter().map(|blob| blob.name));
+            names.extend(listed.blobs.into_iter().map(|blob| (blob.name, blob.meta.size)));
             page = listed.next;
             if page.is_none() {
                 break;
             }
         }
         let last = |name: &str| name.rsplit_once('-').and_then(|(_, last)| last.parse::<u64>().ok());
-        names.retain(|name| last(name).is_some_and(|last| last >= from));
-        let reads = stream::iter(names).map(|name| async move {
+        names.retain(|(name, _)| last(name).is_some_and(|last| last >= from));
+        let reads = stream::iter(names).map(|(name, size)| async move {
+            let slot = stacks.take_room(OP, self.stack.path(), size, EACH)?;
             let key = stacks.blob_key(OP, self.stack.path(), &name)?;
             let blob = stacks.blobs().get(&key, &GetOptions::default()).await.map_err(failed)?;
-            Ok::<_, Error>(blob.map(|blob| blob.bytes).unwrap_or_default())
+            Ok::<_, Error>((blob.map(|blob| blob.bytes).unwrap_or_default(), slot))
         });
         let mut reads = reads.buffered(PARALLEL);
         let mut events = BTreeMap::new();
-        let mut is_whole = true;
-        while let Some(batch) = reads.try_next().await? {
+        let (mut is_whole, mut bytes, mut slots) = (true, 0, Vec::new());
+        while let Some((batch, slot)) = reads.try_next().await? {
+            bytes += batch.len();
+            slots.push(slot);
             for line in self.lines(&batch)?.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
                 let event = self.event(line)?;
                 if event.sequence >= from {
                     events.entry(event.sequence).or_insert(event);
                 }
             }
-            if events.len() > limit {
+            if events.len() > limit || bytes > PAGE_BYTES && !events.is_empty() {
                 is_whole = false;
                 break;
             }

@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::lease::LeaseToken;
 use crate::op::Op;
 use crate::record::VersionNote;
+use crate::room::OF_REPLAY;
 use crate::stack::Stack;
 use crate::traced;
 use crate::update::Update;
@@ -55,6 +56,10 @@ struct Known {
     resources: u64,
     /// Whether the base was rebuilt, so that it has what was recorded before.
     is_rebuilt: bool,
+    /// The bytes of the state that the update began with, of all entries, and of those that record resources.
+    base_bytes: u64,
+    bytes: u64,
+    recorded_bytes: u64,
 }
 
 impl Stack {
@@ -156,8 +161,9 @@ impl Update {
         }
         if tail.end.is_none() {
             let head = self.stack.head(OP).await?;
-            let base = VersionNote::of(self.stack.current(OP, &head)?);
-            tail.known = Known { resources: base.resources, ..Known::default() };
+            let version = self.stack.current(OP, &head)?;
+            let resources = VersionNote::of(version).resources;
+            tail.known = Known { resources, base_bytes: version.size, ..Known::default() };
         }
         if let Some(from) = tail.end.or_else(|| head.map(|head| head.start())) {
             let mut records = Vec::new();
@@ -200,6 +206,9 @@ impl Update {
                 }
             }
         }
+        if !records.is_empty() {
+            self.check_size(&with)?;
+        }
         // Entries of a batch may refer to each other in any order.
         for entry in new {
             for target in entry.targets() {
@@ -216,6 +225,21 @@ impl Update {
             }
         }
         Ok((records, with))
+    }
+
+    /// Refuses entries from which no state could be made: then the update could never end.
+    fn check_size(&self, with: &Known) -> Result<()> {
+        let stacks = &self.stack.stacks;
+        let most = stacks.room().most() / OF_REPLAY;
+        let limit = stacks.options().state_bytes as u64;
+        let why = if with.recorded_bytes > limit {
+            format!("the journal records more than the {limit} bytes that a state may have")
+        } else if with.base_bytes.saturating_add(with.bytes) > most {
+            format!("the state and the journal of the update have more than {most} bytes, for which there is no memory")
+        } else {
+            return Ok(());
+        };
+        Err(self.stack.error(ErrorKind::TooLarge, OP).because(why))
     }
 
     /// Whether entries may have been stored.
@@ -257,6 +281,8 @@ impl Update {
             }
             Err(error) => return Err(failed(error)),
         };
+        let bytes = page.records.iter().map(|record| record.as_bytes().len() as u64).sum();
+        let _slot = self.stack.stacks.take_room(OP, self.stack.path(), bytes, OF_REPLAY)?;
         let entries =
             page.records.iter().map(|record| decode_entry(record.as_bytes(), &DecodeOptions::default()));
         let entries: Vec<Entry> =
@@ -270,6 +296,20 @@ impl Update {
         for what in ["journal/", "checkpoint"] {
             if let Err(error) = self.remove_blobs(op, what).await {
                 tracing::debug!(error = %error, "what an update left is not removed yet");
+            }
+        }
+    }
+
+    /// How many bytes are stored of the update under names that begin so.
+    pub(crate) async fn stored_bytes(&self, op: Op, what: &str) -> Result<u64> {
+        let (prefix, mut page, mut bytes) = (self.key_text(what), None, 0_u64);
+        loop {
+            let listed = self.stack.stacks.blobs().list(&prefix, &ListOptions::default().page(page)).await;
+            let listed = listed.map_err(|error| Error::of_blobs(op, self.stack.path(), error))?;
+            bytes = listed.blobs.iter().fold(bytes, |bytes, blob| bytes.saturating_add(blob.meta.size));
+            page = listed.next;
+            if page.is_none() {
+                return Ok(bytes);
             }
         }
     }
@@ -297,6 +337,10 @@ impl Update {
 impl Known {
     fn add(&mut self, entry: &Entry, text: &[u8]) {
         self.entries.insert(entry.sequence.get(), digest(text));
+        self.bytes = self.bytes.saturating_add(text.len() as u64);
+        if entry.state.is_some() || entry.new_snapshot.is_some() {
+            self.recorded_bytes = self.recorded_bytes.saturating_add(text.len() as u64);
+        }
         if entry.state.is_some() && entry.kind.ends_operation() {
             self.recorded.insert(entry.operation_id.get());
         }

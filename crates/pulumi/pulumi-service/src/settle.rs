@@ -12,10 +12,12 @@ use groundstate_versioned::{Head, Lock, NewLock, Step};
 use tracing::{info, warn};
 
 use crate::bucket::{names_service, with_provider};
+use crate::checkpoint::StoredCheckpoint;
 use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
 use crate::record::{Holder, Running, UpdateResult, VersionNote};
+use crate::room::{OF_REPLAY, Slot};
 use crate::stack::{Stack, holder};
 use crate::update::Update;
 
@@ -30,6 +32,8 @@ struct Outcome {
     changes: BTreeMap<String, u64>,
     /// What is odd, to be kept with the version.
     remark: Option<String>,
+    /// The memory that all of it takes.
+    _slot: Slot,
 }
 
 impl Stack {
@@ -105,7 +109,7 @@ impl Update {
         let head = stack.head(op).await?;
         let base = stack.current(op, &head)?.clone();
         let before = VersionNote::of(&base);
-        let outcome = self.outcome(op, running).await?;
+        let outcome = self.outcome(op, running, base.size).await?;
         let counts = Counts::of(op, stack.path(), &outcome.state)?;
         let mut note =
             VersionNote::new(&running.kind, result, running.started, stack.stacks.now()).counted(&counts);
@@ -150,10 +154,12 @@ impl Update {
     }
 
     /// What the update has stored so far, as a state: its checkpoint, or its journal on what it began with.
-    async fn outcome(&self, op: Op, running: &Running) -> Result<Outcome> {
+    async fn outcome(&self, op: Op, running: &Running, base: u64) -> Result<Outcome> {
         let mut outcome = match self.checkpoint(op).await? {
-            Some(checkpoint) => Outcome { state: checkpoint.text, changes: BTreeMap::new(), remark: None },
-            None => self.replayed(op, running).await?,
+            Some(StoredCheckpoint { text, slot, .. }) => {
+                Outcome { state: text, changes: BTreeMap::new(), remark: None, _slot: slot }
+            }
+            None => self.replayed(op, running, base).await?,
         };
         let path = self.stack.path();
         if self.stack.bucket().is_some() && names_service(op, path, &outcome.state)? {
@@ -175,12 +181,14 @@ impl Update {
         reader.collect(usize::MAX).await.map_err(|error| stack.failed(op, error))
     }
 
-    async fn replayed(&self, op: Op, running: &Running) -> Result<Outcome> {
+    async fn replayed(&self, op: Op, running: &Running, base_size: u64) -> Result<Outcome> {
         let stack = &self.stack;
+        let bytes = base_size.saturating_add(self.stored_bytes(op, "journal/").await?);
+        let slot = stack.stacks.take_room(op, stack.path(), bytes, OF_REPLAY)?;
         let base = self.base(op).await?;
         let entries = self.entries(op).await?;
         if entries.is_empty() {
-            return Ok(Outcome { state: base, changes: BTreeMap::new(), remark: None });
+            return Ok(Outcome { state: base, changes: BTreeMap::new(), remark: None, _slot: slot });
         }
         let changes = changes(&entries);
         let file = deployment::read(op, stack.path(), &base)?;
@@ -198,7 +206,7 @@ impl Update {
             warn!(stack = %stack.path(), update = %self.id, "the state is not valid; it is stored with its error");
         }
         let state = deployment::write(op, stack.path(), replayed.into_file(Envelope::Deployment))?;
-        Ok(Outcome { state, changes, remark })
+        Ok(Outcome { state, changes, remark, _slot: slot })
     }
 }
 

@@ -22,6 +22,7 @@ use crate::live::Live;
 use crate::op::Op;
 use crate::path::StackPath;
 use crate::record::{NameRecord, StackRecord, UpdateResult, VersionNote};
+use crate::room::{Endless, Room};
 use crate::small::{read_json, write_json};
 use crate::stack::Stack;
 use crate::update::Update;
@@ -64,6 +65,7 @@ struct Inner {
     /// By the owners whose stacks are in them.
     buckets: BTreeMap<String, Arc<dyn StackBucket>>,
     options: Options,
+    room: Arc<dyn Room>,
     live: Live,
 }
 
@@ -114,6 +116,7 @@ impl Stacks {
             key,
             buckets,
             options,
+            room: Arc::new(Endless),
             live,
         }))
     }
@@ -136,12 +139,18 @@ impl Stacks {
         self.changed(|inner| inner.options = options)
     }
 
+    /// Takes the memory of large work from this room. Without one it has no limit.
+    #[must_use]
+    pub fn with_room(self, room: Arc<dyn Room>) -> Self {
+        self.changed(|inner| inner.room = room)
+    }
+
     fn changed(self, change: impl FnOnce(&mut Inner)) -> Self {
-        let Inner { documents, blobs, context, key, buckets, options, .. } = &*self.0;
+        let Inner { documents, blobs, context, key, buckets, options, room, .. } = &*self.0;
         let (documents, blobs, context) = (documents.clone(), Arc::clone(blobs), context.clone());
         let (key, buckets) = (key.clone(), buckets.clone());
-        let (options, live) = (options.clone(), Live::default());
-        let mut inner = Inner { documents, blobs, context, key, buckets, options, live };
+        let (options, room, live) = (options.clone(), Arc::clone(room), Live::default());
+        let mut inner = Inner { documents, blobs, context, key, buckets, options, room, live };
         change(&mut inner);
         Self(Arc::new(inner))
     }
@@ -179,6 +188,10 @@ impl Stacks {
     /// The buckets, by their owners.
     pub(crate) fn buckets(&self) -> &BTreeMap<String, Arc<dyn StackBucket>> {
         &self.0.buckets
+    }
+
+    pub(crate) fn room(&self) -> &dyn Room {
+        &*self.0.room
     }
 
     pub(crate) fn live(&self) -> &Live {

@@ -147,6 +147,6 @@ impl Update {
 
     /// Whether the client has stored entries or checkpoints.
     async fn has_stored(&self, op: Op) -> Result<bool> {
-        Ok(self.checkpoint(op).await?.is_some() || self.journal_is_begun(op).await?)
+        Ok(self.checkpoint_size(op).await?.is_some() || self.journal_is_begun(op).await?)
     }
 }

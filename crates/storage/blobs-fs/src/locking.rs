@@ -33,18 +33,21 @@ pub(crate) struct Guard {
     _slot: File,
     folder: PathBuf,
     number: u64,
+    private: bool,
 }
 
 impl Guard {
     /// Waits for the right to write the key.
-    pub(crate) fn take(root: &Path, key: &str) -> io::Result<Self> {
+    /// A `private` lock is one that only processes of this user can take.
+    pub(crate) fn take(root: &Path, key: &str, private: bool) -> io::Result<Self> {
+        let open = |path: &Path| open(path, private);
         let whole = open(&root.join(format!("{OWN}lock")))?;
         fs2::FileExt::lock_shared(&whole)?;
         let (folder, number) = (root.join(format!("{OWN}writes")), slot_of(key));
         let path = folder.join(format!("{number:02x}.lock"));
         let slot = match open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir_all(&folder)?;
+                create_folder(&folder, private)?;
                 // The draft that a release before left when it crashed.
                 remove(&root.join(format!("{OWN}new")))?;
                 open(&path)?
@@ -52,7 +55,7 @@ impl Guard {
             opened => opened?,
         };
         fs2::FileExt::lock_exclusive(&slot)?;
-        Ok(Self { whole, _slot: slot, folder, number })
+        Ok(Self { whole, _slot: slot, folder, number, private })
     }
 
     /// Where the content is written before it gets its name. The next write of the slot overwrites what a crash left there.
@@ -62,7 +65,7 @@ impl Guard {
 
     /// Gives a file a time that no other write was given, later than `replaced` too.
     pub(crate) fn date(&mut self, file: &File, replaced: Option<SystemTime>) -> io::Result<SystemTime> {
-        let mut clock = open(&self.folder.join("clock"))?;
+        let mut clock = open(&self.folder.join("clock"), self.private)?;
         fs2::FileExt::lock_exclusive(&clock)?;
         let latest = kept_time(&mut clock)?.max(kept_time(&mut self.whole)?);
         let floor = replaced.map_or(latest, |replaced| replaced.max(latest));
@@ -83,8 +86,35 @@ impl Guard {
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+/// Opens a file of ours. Whoever can open it can lock it, and so stop all writes: a private one is closed to others, also where a release before made
+/// it readable.
+fn open(path: &Path, private: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    if private {
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        let file = options.mode(0o600).open(path)?;
+        if file.metadata()?.permissions().mode() & 0o077 != 0 {
+            file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        }
+        return Ok(file);
+    }
+    #[cfg(not(unix))]
+    let _ = private;
+    options.open(path)
+}
+
+/// Creates the folder of the files of ours.
+fn create_folder(folder: &Path, private: bool) -> io::Result<()> {
+    #[cfg(unix)]
+    if private {
+        use std::os::unix::fs::DirBuilderExt;
+        return fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    }
+    #[cfg(not(unix))]
+    let _ = private;
+    fs::create_dir_all(folder)
 }
 
 /// The time that a file of ours holds. A file that was never written to is as good as one of the year 1970.

@@ -124,7 +124,8 @@ impl Tree {
     }
 
     fn guard(&self, key: &Key) -> io::Result<Guard> {
-        Guard::take(&self.root, key.as_str())
+        // Buckets are shared with the programs of other users.
+        Guard::take(&self.root, key.as_str(), self.naming == Naming::Plain)
     }
 
     /// The file that is going to be the blob.

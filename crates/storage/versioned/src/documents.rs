@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use groundstate_blobs::{BlobStore, Context, ListOptions, PageToken};
+use groundstate_blobs::{BlobStore, BlobVersion, Context, ListOptions, PageToken};
 
 use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
@@ -82,6 +82,8 @@ pub struct SweepReport {
 pub struct NamePage {
     /// The names.
     pub names: Vec<Name>,
+    /// Which content the head of each has, in their order: it is another one after every change.
+    pub versions: Vec<BlobVersion>,
     /// Where the list goes on, if it does. A page may be empty and yet not the last.
     pub next: Option<PageToken>,
 }
@@ -214,7 +216,7 @@ impl Documents {
     }
 
     async fn listing(&self, filter: &ListFilter) -> Result<DocumentPage> {
-        let NamePage { names, next } = self.name_page(filter).await?;
+        let NamePage { names, next, .. } = self.name_page(filter).await?;
         let heads = stream::iter(names).map(|name| async move {
             match self.document(&name).load(Op::List).await {
                 Ok(stored) => Ok(Ok(Listed { name, head: stored.head })),
@@ -243,8 +245,10 @@ impl Documents {
         options.limit = filter.limit.map(|limit| limit.max(1));
         let listed = self.shared.store.list(&layout::heads(root, &filter.prefix), &options).await;
         let listed = listed.map_err(|error| Error::of_store(Op::List, self, error))?;
-        let names = listed.blobs.iter().filter_map(|blob| layout::name_of_head(root, &blob.name)).collect();
-        Ok(NamePage { names, next: listed.next })
+        let named = listed.blobs.into_iter();
+        let named = named.filter_map(|blob| Some((layout::name_of_head(root, &blob.name)?, blob.meta.version)));
+        let (names, versions) = named.unzip();
+        Ok(NamePage { names, versions, next: listed.next })
     }
 }
 

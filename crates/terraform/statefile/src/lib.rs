@@ -82,7 +82,7 @@ pub use salvage::{
 };
 pub use scan::{
     Block, Blocks, END, Listed, Listing, ListingPart, ScanError, expect_resource, leading_outputs, list,
-    list_part, outputs,
+    list_part, outputs, outputs_within,
 };
 pub use sniff::version;
 pub use text::{sensitive_paths_json, type_json, value_json};

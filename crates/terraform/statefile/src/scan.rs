@@ -168,7 +168,20 @@ pub fn expect_resource(piece: &[u8]) -> Option<usize> {
 ///
 /// [`ScanError::Whole`] if what was read is not flawless, or is not of format 4.
 pub fn outputs<B: Blocks>(input: B, name: Option<&str>) -> Result<Vec<(String, OutputValue)>, ScanError> {
-    scan_outputs(input, false, name)
+    scan_outputs(input, false, name, &|_| true)
+}
+
+/// The same, each output being shown to `admit` as its JSON before it is decoded: memory is bounded by what it lets pass.
+///
+/// # Errors
+///
+/// As [`outputs()`], and [`ScanError::Io`] of kind `OutOfMemory` if `admit` refuses one.
+pub fn outputs_within<B: Blocks>(
+    input: B,
+    name: Option<&str>,
+    admit: &dyn Fn(&[u8]) -> bool,
+) -> Result<Vec<(String, OutputValue)>, ScanError> {
+    scan_outputs(input, false, name, admit)
 }
 
 /// Reads the outputs, or the one with this name, and stops behind them, if the document is laid out as both products lay
@@ -187,7 +200,7 @@ pub fn leading_outputs<B: Blocks>(
     end: &[u8],
     name: Option<&str>,
 ) -> Result<Vec<(String, OutputValue)>, ScanError> {
-    scan_outputs(input, ends_with_resources(end), name)
+    scan_outputs(input, ends_with_resources(end), name, &|_| true)
 }
 
 /// How much of a document's end [`leading_outputs`] looks at.
@@ -197,10 +210,14 @@ fn scan_outputs<B: Blocks>(
     input: B,
     early: bool,
     name: Option<&str>,
+    admit: &dyn Fn(&[u8]) -> bool,
 ) -> Result<Vec<(String, OutputValue)>, ScanError> {
     let mut sink = Sink::default();
-    let mut outputs = Outputs { name, early, found: BTreeMap::new() };
+    let mut outputs = Outputs { name, early, admit, refused: false, found: BTreeMap::new() };
     scan(input, &mut outputs, &mut sink, 0, None)?;
+    if outputs.refused {
+        return Err(io::Error::from(io::ErrorKind::OutOfMemory).into());
+    }
     if !sink.is_clean() {
         return Err(ScanError::Whole);
     }
@@ -256,6 +273,9 @@ struct Outputs<'n> {
     name: Option<&'n str>,
     /// Stops behind the outputs.
     early: bool,
+    /// Whether there is memory for an output.
+    admit: &'n dyn Fn(&[u8]) -> bool,
+    refused: bool,
     /// Of two with one name the later counts.
     found: BTreeMap<String, OutputValue>,
 }
@@ -271,6 +291,12 @@ impl Visitor for Outputs<'_> {
         let name = wire.name.decode();
         if self.name.is_some_and(|wanted| wanted != name) {
             return Flow::On;
+        }
+        let texts = [wire.value, wire.value_type].into_iter().flatten().map(|(text, _)| text);
+        let extra = wire.extra.iter().map(|(_, text)| *text);
+        if !texts.chain(extra).all(self.admit) {
+            self.refused = true;
+            return Flow::Enough;
         }
         let Some(output) = output_value::decode(wire, sink) else { return Flow::On };
         self.found.insert(name.into_owned(), output);
@@ -336,7 +362,8 @@ impl Default for Block {
 
 /// Where the blocks of a document come from; a program may read ahead in another thread.
 pub trait Blocks {
-    /// Gives the next block and returns one that is no longer needed; an empty block is the end.
+    /// Gives the next block and returns one that is no longer needed; an empty block is the end. If none is returned, what is at hand grows: the
+    /// `start` of the empty block that is given then is its size.
     ///
     /// # Errors
     ///
@@ -386,7 +413,7 @@ impl<B: Blocks> Window<B> {
 
     /// Gets one more block behind what is left.
     fn append(&mut self) -> io::Result<()> {
-        let next = self.input.next(Block::default())?;
+        let next = self.input.next(Block { bytes: Vec::new(), start: self.block.bytes.len() })?;
         let fresh = next.bytes.get(next.start..).unwrap_or_default();
         self.last = fresh.is_empty();
         self.block.bytes.extend_from_slice(fresh);

@@ -71,10 +71,10 @@ pub(crate) struct TokenCreateArgs {
     /// What the token may do
     #[arg(long, value_name = "ROLE", value_enum)]
     pub(crate) role: RoleArg,
-    /// The projects that it is for, `*` for any text; may be given several times
+    /// The projects that it is for, for Pulumi the organisations; `*` for any text; may be given several times
     #[arg(long, value_name = "PATTERN", default_value = "*", value_parser = Pattern::parse)]
     pub(crate) project: Vec<Pattern>,
-    /// The states in these projects, as `STATE` or `STATE/WORKSPACE`; may be given several times
+    /// The states in these projects, as `STATE` or `STATE/WORKSPACE`, for Pulumi `PROJECT/STACK`; may be given several times
     #[arg(long, value_name = "PATTERN", default_value = "*", value_parser = Pattern::parse)]
     pub(crate) state: Vec<Pattern>,
     /// Ends the token after this time, such as `90d` or `12h`; never if missing

@@ -195,7 +195,10 @@ fn refused(error: &TokenError) -> Failure {
     let kind = match error {
         TokenError::Exists { .. } | TokenError::Contended(_) => Kind::Conflict,
         TokenError::NotFound(_) => Kind::NotFound,
-        TokenError::Past(_) | TokenError::NoGrant | TokenError::SeveralNamed { .. } => Kind::Usage,
+        TokenError::Past(_)
+        | TokenError::NoGrant
+        | TokenError::NeverMatches(_)
+        | TokenError::SeveralNamed { .. } => Kind::Usage,
         _ => Kind::of_cause(error).unwrap_or(Kind::NoState),
     };
     let failure = Failure::new(kind, chain(error));

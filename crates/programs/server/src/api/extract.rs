@@ -135,20 +135,31 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
     }
 }
 
-/// A body that is JSON.
+/// A body that is not read yet: it is when the caller may do what it asks for.
 #[derive(Debug)]
-pub(crate) struct JsonBody<T>(pub(crate) T);
+pub(crate) struct UnreadBody(Request);
 
-impl<T: DeserializeOwned + Send> FromRequest<App> for JsonBody<T> {
-    type Rejection = Problem;
+impl FromRequest<App> for UnreadBody {
+    type Rejection = std::convert::Infallible;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let (parts, mut body) = request.into_parts();
+    async fn from_request(request: Request, _: &App) -> Result<Self, Self::Rejection> {
+        Ok(Self(request))
+    }
+}
+
+impl UnreadBody {
+    /// Reads the body as JSON.
+    ///
+    /// # Errors
+    ///
+    /// If it is none, or is too large.
+    pub(crate) async fn json<T: DeserializeOwned>(self, app: &App) -> Result<T, Problem> {
+        let (parts, mut body) = self.0.into_parts();
         let read = read_json(&parts, &mut body, app).await;
         if read.is_err() {
             drain(&parts.headers, body, app.limits()).await;
         }
-        read.map(Self)
+        read
     }
 }
 

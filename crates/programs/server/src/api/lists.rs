@@ -1,9 +1,11 @@
 //! Lists over states: projects, states, locks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use groundstate_blobs::PageToken;
-use groundstate_versioned::{Head, ListFilter, Name};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use groundstate_blobs::BlobVersion;
+use groundstate_versioned::{ErrorKind, Head, ListFilter, Name};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -17,8 +19,8 @@ use crate::problem::{Problem, ProblemDocument, ProblemType};
 use crate::terraform::Refusal;
 use axum::extract::State;
 
-/// How many pages of the store are read for one answer at most.
-const PAGES: usize = 20;
+/// How many states are read at a time.
+const PARALLEL: usize = 16;
 
 /// What is listed.
 #[derive(Clone, Debug, Default, Deserialize, utoipa::IntoParams)]
@@ -60,7 +62,7 @@ pub(super) struct StateFilter {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = States)]
 pub(super) struct StateList {
-    /// The states that the caller may read, by project, name and workspace. There may be less than `limit`, even none, and yet more to come.
+    /// The states that the caller may read, by project, name and workspace. There are less than `limit` only on the last page.
     states: Vec<StateItem>,
     /// States that cannot be read; they may be locked or not. Absent if there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -117,7 +119,7 @@ pub(super) struct LockedItem {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Locks)]
 pub(super) struct LockList {
-    /// The states that are locked. There may be less than `limit`, even none, and yet more to come.
+    /// The states that are locked. There are less than `limit` only on the last page.
     locks: Vec<LockedItem>,
     /// States that cannot be read; they may be locked or not. Absent if there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -171,7 +173,7 @@ pub(super) async fn states(
 ) -> Result<Json<StateList>, Refusal> {
     let mut listing = Listing::new(&app, &caller, &filter)?;
     let is_listed = |head: &Head| head.current().is_some() || filter.deleted && head.number() > 0;
-    let (found, next) = listing.page(filter.limit, is_listed).await?;
+    let (found, next) = listing.page(filter.limit, None, is_listed).await?;
     let states = found.iter().map(|(path, head)| StateItem::new(path, head)).collect();
     Ok(Json(StateList { states, damaged: listing.damaged, next }))
 }
@@ -195,7 +197,9 @@ pub(super) async fn locks(
     let Filter { project, search, after, limit } = filter;
     let filter = StateFilter { project, search, after, limit, deleted: false };
     let mut listing = Listing::new(&app, &caller, &filter)?;
-    let (found, next) = listing.page(limit, |head| head.lock().is_some()).await?;
+    // Of states that had no lock when they were read last, and have not changed since, no head is read.
+    let free = Some(app.free_states());
+    let (found, next) = listing.page(limit, free, |head| head.lock().is_some()).await?;
     let locked = |(path, head): &(StatePath, Head)| {
         let lock = LockItem::new(head.lock()?, head.time());
         let (project, state) = (path.project().to_string(), path.state().to_string());
@@ -205,13 +209,39 @@ pub(super) async fn locks(
     Ok(Json(LockList { locks, damaged: listing.damaged, next }))
 }
 
+/// States without a lock, by the version of their heads: lists of locks pass over them until they change.
+#[derive(Debug, Default)]
+pub(crate) struct FreeStates(Mutex<HashMap<Name, BlobVersion>>);
+
+impl FreeStates {
+    /// How many are known at most.
+    const MOST: usize = 1_000_000;
+
+    fn known(&self) -> MutexGuard<'_, HashMap<Name, BlobVersion>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has(&self, name: &Name, version: &BlobVersion) -> bool {
+        self.known().get(name).is_some_and(|known| known == version)
+    }
+
+    fn keep(&self, name: &Name, version: BlobVersion) {
+        let mut known = self.known();
+        if known.len() >= Self::MOST {
+            known.clear();
+        }
+        known.insert(name.clone(), version);
+    }
+}
+
 /// A walk over the states that the caller may read.
 struct Listing<'a> {
     app: &'a App,
     caller: &'a Caller,
     search: String,
-    filter: ListFilter,
-    is_over: bool,
+    prefix: String,
+    /// The name of the last state of the page before.
+    after: Option<String>,
     /// What was found on the way and cannot be read.
     damaged: Vec<DamagedItem>,
 }
@@ -226,61 +256,79 @@ impl<'a> Listing<'a> {
             }
             None => app.prefix(None),
         };
-        let page = filter.after.as_deref().map(PageToken::new);
         let search = filter.search.as_deref().unwrap_or_default().to_lowercase();
-        Ok(Self {
-            app,
-            caller,
-            search,
-            filter: ListFilter::prefix(prefix).with_absent().page(page),
-            is_over: false,
-            damaged: Vec::new(),
-        })
+        Ok(Self { app, caller, search, prefix, after: filter.after.clone(), damaged: Vec::new() })
     }
 
-    /// The states of the next page of the store that are asked for; none behind the last page.
-    async fn next(&mut self, limit: usize) -> Result<Option<Vec<(StatePath, Head)>>, Refusal> {
-        if self.is_over {
-            return Ok(None);
-        }
-        self.filter.limit = Some(limit);
-        let page = self.app.documents().list(&self.filter).await?;
-        self.is_over = page.next.is_none();
-        self.filter.page = page.next;
-        for damaged in page.damaged {
-            if let Some(path) = self.wanted(&damaged.name) {
-                self.damaged.push(DamagedItem::new(&path, damaged.reason));
+    /// The names behind the page before that match; no state is read for them.
+    async fn names(&self) -> Result<Vec<(StatePath, Name, BlobVersion)>, Refusal> {
+        let (mut names, mut page) = (Vec::new(), None);
+        loop {
+            let listed = self.app.documents().names(&ListFilter::prefix(&*self.prefix).page(page)).await?;
+            for (name, version) in listed.names.into_iter().zip(listed.versions) {
+                let is_behind = self.after.as_deref().is_none_or(|after| name.as_str() > after);
+                if let Some(path) = self.app.path_of(&name).filter(|path| is_behind && self.matches(path)) {
+                    names.push((path, name, version));
+                }
+            }
+            page = listed.next;
+            if page.is_none() {
+                names.sort_by(|(_, one, _), (_, other, _)| one.as_str().cmp(other.as_str()));
+                return Ok(names);
             }
         }
-        let states =
-            page.documents.into_iter().filter_map(|listed| Some((self.wanted(&listed.name)?, listed.head)));
-        Ok(Some(states.collect()))
     }
 
-    /// The path of a document, if it is a state that is listed for this caller.
-    fn wanted(&self, name: &Name) -> Option<StatePath> {
-        let path = self.app.path_of(name)?;
-        let matches = self.search.is_empty() || path.to_string().to_lowercase().contains(&self.search);
-        (may_read(self.caller, &path) && matches).then_some(path)
+    fn matches(&self, path: &StatePath) -> bool {
+        let is_found = self.search.is_empty() || path.to_string().to_lowercase().contains(&self.search);
+        is_found && may_read(self.caller, path)
     }
 
-    /// A page of an answer, and where the next one begins.
+    /// A page of an answer, and where the next one begins: it is full, or the last one.
     async fn page(
         &mut self,
         limit: Option<usize>,
+        free: Option<&FreeStates>,
         is_listed: impl Fn(&Head) -> bool,
     ) -> Result<(Vec<(StatePath, Head)>, Option<String>), Refusal> {
         let limit = limit.unwrap_or(100).clamp(1, self.app.limits().page);
-        let mut found = Vec::new();
-        for _ in 0..PAGES {
-            // No page of the store has more than fit, so that the next one begins at its end.
-            let Some(states) = self.next(limit - found.len()).await? else { break };
-            found.extend(states.into_iter().filter(|(_, head)| is_listed(head)));
-            if found.len() >= limit {
-                break;
-            }
+        let mut names = self.names().await?;
+        if let Some(free) = free {
+            names.retain(|(_, name, version)| !free.has(name, version));
         }
-        let next = self.filter.page.as_ref().filter(|_| !self.is_over).map(|page| page.as_str().to_owned());
-        Ok((found, next))
+        let documents = self.app.documents();
+        let heads = stream::iter(names).map(|(path, name, version)| async move {
+            let head = match documents.document(&name).head().await {
+                Ok(head) => Ok(head),
+                Err(error) if matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Unsupported) => {
+                    Err(error.message().to_owned())
+                }
+                Err(error) => return Err(Refusal::from(error)),
+            };
+            Ok::<_, Refusal>((path, name, version, head))
+        });
+        let mut heads = heads.buffered(PARALLEL);
+        let (mut found, mut last) = (Vec::new(), String::new());
+        while let Some((path, name, version, head)) = heads.try_next().await? {
+            let head = match head {
+                Ok(head) => head,
+                Err(problem) => {
+                    self.damaged.push(DamagedItem::new(&path, problem));
+                    continue;
+                }
+            };
+            if let Some(free) = free.filter(|_| head.recorded_lock().is_none()) {
+                free.keep(&name, version);
+            }
+            if !is_listed(&head) {
+                continue;
+            }
+            if found.len() == limit {
+                return Ok((found, Some(last)));
+            }
+            last = name.as_str().to_owned();
+            found.push((path, head));
+        }
+        Ok((found, None))
     }
 }

@@ -1,5 +1,6 @@
 //! Contents of versions for reading, as whole models.
 
+use bytes::Bytes;
 use groundstate_statefile::{DecodeOptions, File, ReadError, decode};
 use groundstate_versioned::{Document, Head, Version};
 
@@ -55,8 +56,8 @@ pub(super) async fn load(access: &Access, document: &Document, version: &Version
         );
         return Err(Problem::new(ProblemType::TooLarge, detail).into());
     }
+    let bytes = collect(access, document, version).await?;
     let permit = access.app.analysis().await?;
-    let bytes = document.open(version).await?.collect(limit).await?;
     let number = version.number;
     let decoded = tokio::task::spawn_blocking(move || {
         let decoded = decode(&bytes, &DecodeOptions::default());
@@ -64,6 +65,27 @@ pub(super) async fn load(access: &Access, document: &Document, version: &Version
         decoded
     });
     decoded.await.map_err(|_| defect())?.map_err(|error| unreadable(number, &error).into())
+}
+
+/// A content in memory, with room for the model that is made of it; both are the request's until it is answered.
+///
+/// # Errors
+///
+/// If there is no memory for it, and those of the store.
+pub(super) async fn collect(
+    access: &Access,
+    document: &Document,
+    version: &Version,
+) -> Result<Bytes, Refusal> {
+    /// Copies of texts in the model and in what is made of it, and what each value takes beside its text.
+    const PER_BYTE: u64 = 3;
+    const PER_MARK: u64 = 128;
+    let account = access.caller.account();
+    account.take_first(version.size.saturating_mul(1 + PER_BYTE)).await.map_err(Problem::from)?;
+    let bytes = document.open(version).await?.collect(access.app.limits().analysed_bytes).await?;
+    let marks = bytes.iter().filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{')).count() as u64;
+    account.take(marks.saturating_mul(PER_MARK)).map_err(Problem::from)?;
+    Ok(bytes)
 }
 
 /// The problem of a content that is no readable state.

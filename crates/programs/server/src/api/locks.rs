@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::extract::{Json, JsonBody, StateAccess, StateParams};
+use super::extract::{Json, UnreadBody, StateAccess, StateParams};
 use super::item::LockItem;
 use crate::auth::Role;
 use crate::problem::{Problem, ProblemDocument, ProblemType};
@@ -62,10 +62,11 @@ pub(super) async fn lock(state: StateAccess) -> Result<Json<LockItem>, Refusal> 
 )]
 pub(super) async fn break_lock(
     state: StateAccess,
-    JsonBody(body): JsonBody<BreakLock>,
+    body: UnreadBody,
 ) -> Result<StatusCode, Refusal> {
     let (access, ()) = state.with(Role::Admin, "lock.break")?;
     access.check_audit()?;
+    let body: BreakLock = body.json(&access.app).await?;
     let reason = body.reason.trim();
     if reason.is_empty() || reason.len() > LONGEST_REASON {
         let detail = format!("the reason has 1 to {LONGEST_REASON} bytes; say why the lock is broken");

@@ -18,6 +18,8 @@ mod rollback;
 mod state;
 mod versions;
 
+pub(crate) use lists::FreeStates;
+
 use axum::Router;
 use axum::response::Response;
 use axum::routing::get;

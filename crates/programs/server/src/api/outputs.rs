@@ -1,6 +1,6 @@
 //! Outputs of a state. The role `outputs` suffices.
 
-use groundstate_statefile::{outputs as scan_outputs, type_json, value_json};
+use groundstate_statefile::{outputs_within, type_json, value_json};
 use groundstate_states::OutputValue;
 use groundstate_versioned::Version;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use super::load::{Opened, load};
 use crate::auth::Role;
 use crate::caller::Access;
 use crate::problem::{Problem, ProblemDocument, ProblemType};
-use crate::scan::scan;
+use crate::scan::{Input, Kept, scan};
 use crate::terraform::Refusal;
 
 /// Whether secrets are shown.
@@ -129,12 +129,18 @@ async fn read(
     let version = opened.version(access, None).await?;
     let wanted = name.clone();
     let reader = opened.document.open(&version).await?;
-    match scan(&access.app, reader, move |input| scan_outputs(input, wanted.as_deref())).await? {
+    let kept = Kept { per_byte: 0, per_brace: 0 };
+    // Each output is charged before it is decoded, however large the state is.
+    let read = move |input: &mut Input| {
+        let meter = input.meter();
+        outputs_within(input, wanted.as_deref(), &|text| meter.admit(text))
+    };
+    match scan(&access.app, access.caller.account(), reader, kept, read).await? {
         Ok(found) => Ok((version, found)),
         // It is of an older format, or something is wrong with it: the whole of it says what.
         Err(_) => {
-            let file = load(access, &opened.document, &version).await?;
-            let all = file
+            let loaded = load(access, &opened.document, &version).await?;
+            let all = loaded
                 .state
                 .outputs()
                 .iter()

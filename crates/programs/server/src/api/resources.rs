@@ -10,7 +10,7 @@ use super::load::{Opened, load};
 use crate::auth::Role;
 use crate::caller::Access;
 use crate::problem::ProblemDocument;
-use crate::scan::scan;
+use crate::scan::{Kept, scan};
 use crate::terraform::Refusal;
 
 /// Which resources are listed.
@@ -91,7 +91,8 @@ async fn read(access: &Access, number: Option<u64>) -> Result<(u64, Vec<AbsResou
     let opened = Opened::of(access).await?;
     let version = opened.version(access, number).await?;
     let reader = opened.document.open(&version).await?;
-    let listed = scan(&access.app, reader, |input| {
+    let kept = Kept { per_byte: 0, per_brace: 256 };
+    let listed = scan(&access.app, access.caller.account(), reader, kept, |input| {
         list(input, false).map(|listing| listing.iter().map(|listed| listed.address()).collect::<Vec<_>>())
     });
     if let Ok(found) = listed.await? {

@@ -8,15 +8,15 @@ use groundstate_versioned::{Content, Head, Step, Version, VersionOptions};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::extract::{Json, JsonBody, StateAccess, StateParams};
+use super::extract::{Json, UnreadBody, StateAccess, StateParams};
 use super::item::VersionItem;
-use super::load::{Opened, unreadable};
+use super::load::{Opened, collect, unreadable};
 use crate::auth::Role;
 use crate::caller::Access;
 use crate::content::{Inspection, StateNote, note_of, note_of_last};
 use crate::policy::Policies;
 use crate::problem::{Problem, ProblemDocument, ProblemType};
-use crate::terraform::{Refusal, check_lock};
+use crate::terraform::{Refusal, User, check_lock};
 
 /// How often it is tried again when another client writes meanwhile.
 const ROUNDS: usize = 5;
@@ -66,10 +66,11 @@ enum Returned {
 )]
 pub(super) async fn rollback(
     state: StateAccess,
-    JsonBody(body): JsonBody<Rollback>,
+    body: UnreadBody,
 ) -> Result<Json<VersionItem>, Problem> {
     let (access, ()) = state.with(Role::Write, "state.rollback")?;
     access.check_audit()?;
+    let body: Rollback = body.json(&access.app).await?;
     match roll_back(&access, &body).await {
         Ok(version) => {
             let reason = match body.reason.trim() {
@@ -131,7 +132,7 @@ async fn roll_back(access: &Access, body: &Rollback) -> Result<Version, Refusal>
 fn may_write(head: &Head, access: &Access, body: &Rollback) -> Result<Option<String>, Refusal> {
     let policies =
         Policies { require_lock: false, allow_unlocked_write: false, ..access.app.policies().clone() };
-    check_lock(head, body.lock_id.as_deref(), &policies)
+    check_lock(head, body.lock_id.as_deref(), User::of(access), &policies)
 }
 
 fn check_lineage(access: &Access, head: &Head, earlier: &StateNote, body: &Rollback) -> Result<(), Problem> {
@@ -156,9 +157,8 @@ async fn content(
     if note.encrypted {
         return as_it_is(body, "it is encrypted, and only OpenTofu can write another serial into it");
     }
-    let limit = access.app.limits().analysed_bytes;
+    let bytes = collect(access, &opened.document, earlier).await?;
     let permit = access.app.analysis().await?;
-    let bytes = opened.document.open(earlier).await?.collect(limit).await?;
     let last = note_of_last(&access.path, opened.head.last())?;
     let highest =
         [last.highest_serial, last.serial, note.serial].into_iter().flatten().max().unwrap_or_default();

@@ -116,7 +116,7 @@ pub(super) async fn content(state: StateAccess<u64>) -> Result<Response, Refusal
     let version = find(&access, number).await?;
     let reader = access.document().open(&version).await?;
     access.record_first("history.read", format!("version {number}")).await?;
-    let body = download(reader, None).await?;
+    let body = download(access.caller.account(), reader, None).await?;
     let mut response = described(&version, StatusCode::OK, body);
     response.headers_mut().insert(http::header::CONTENT_LENGTH, version.size.into());
     Ok(response)

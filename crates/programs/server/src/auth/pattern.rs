@@ -64,6 +64,16 @@ impl Pattern {
         self.0.bytes().all(|byte| byte == b'*')
     }
 
+    /// Whether a name that begins so may match.
+    pub fn may_begin(&self, beginning: &str) -> bool {
+        let fixed = self.0.split('*').next().unwrap_or_default();
+        if fixed.len() == self.0.len() {
+            return fixed.starts_with(beginning);
+        }
+        // Behind the first star any text may stand.
+        beginning.starts_with(fixed) || fixed.starts_with(beginning)
+    }
+
     /// Whether a name matches.
     pub fn matches(&self, name: &str) -> bool {
         let (pattern, name) = (self.0.as_bytes(), name.as_bytes());
@@ -139,6 +149,23 @@ mod tests {
             ("a.c", "abc", false),
         ] {
             assert_eq!(Pattern::parse(pattern).unwrap().matches(name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn beginning_of_a_name_may_match_or_not() {
+        for (pattern, beginning, expected) in [
+            ("*", "shop/", true),
+            ("shop/dev", "shop/", true),
+            ("shop/*", "shop/", true),
+            ("sh*", "shop/", true),
+            ("*/dev", "shop/", true),
+            ("shop", "shop/", false),
+            ("bank/dev", "shop/", false),
+            ("bank/*", "shop/", false),
+            ("shopping/*", "shop/", false),
+        ] {
+            assert_eq!(Pattern::parse(pattern).unwrap().may_begin(beginning), expected, "{pattern} {beginning}");
         }
     }
 

@@ -107,6 +107,33 @@ impl Grant {
         Self::new(role, project, Pattern::any())
     }
 
+    /// Checks that there can be a name that it matches.
+    ///
+    /// # Errors
+    ///
+    /// If there is none: the grant would allow nothing, and look as if it did.
+    pub fn check(&self) -> Result<(), InvalidId> {
+        let never = |of: &str, pattern: &Pattern, why: &str| {
+            Err(InvalidId::new("pattern", pattern.as_str(), format!("no {of} has such a name: {why}")))
+        };
+        let is_name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.*".contains(c));
+        if !is_name(self.project.as_str()) {
+            return never("project", &self.project, "it has letters, digits and -_. only, and no slash");
+        }
+        let state = self.state.as_str();
+        let parts: Vec<&str> = state.split('/').collect();
+        if parts.len() > 2 {
+            return never("state", &self.state, "it is STATE or STATE/WORKSPACE, for Pulumi PROJECT/STACK");
+        }
+        if parts.iter().any(|part| part.is_empty()) {
+            return never("state", &self.state, "there is a name on both sides of the slash");
+        }
+        match parts.first() {
+            Some(first) if !is_name(first) => never("state", &self.state, "it has letters, digits and -_. only"),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether it is the role on everything.
     pub fn is_everywhere(&self) -> bool {
         self.project.is_any() && self.state.is_any()
@@ -157,6 +184,13 @@ impl Principal {
         self.grants.iter().any(|grant| grant.role >= role && grant.covers(project, state))
     }
 
+    /// Whether it has the role, or a higher one, on some state of a project whose name begins so.
+    pub fn may_below(&self, role: Role, project: &str, beginning: &str) -> bool {
+        self.grants.iter().any(|grant| {
+            grant.role >= role && grant.project.matches(project) && grant.state.may_begin(beginning)
+        })
+    }
+
     /// Whether it has the role, or a higher one, on everything: what concerns the server and not a state.
     pub fn may_everywhere(&self, role: Role) -> bool {
         self.grants.iter().any(|grant| grant.role >= role && grant.is_everywhere())
@@ -198,6 +232,27 @@ mod tests {
             assert_eq!(ci.may(role, project, state), expected, "{role} {project} {state}");
         }
         assert!(ci.may_everywhere(Role::Read) && !ci.may_everywhere(Role::Write));
+    }
+
+    #[test]
+    fn grants_that_match_no_name_are_refused() {
+        for (project, state, expected) in [
+            ("*", "*", true),
+            ("web-*", "prod", true),
+            ("acme", "shop/dev", true),
+            ("acme", "shop/*", true),
+            ("acme", "network/größe", true),
+            ("acme/shop", "*", false),
+            ("acme/*", "*", false),
+            ("a b", "*", false),
+            ("acme", "acme/shop/dev", false),
+            ("acme", "*/shop/*", false),
+            ("acme", "/shop", false),
+            ("acme", "shop/", false),
+            ("acme", "größe", false),
+        ] {
+            assert_eq!(grant(Role::Read, project, state).check().is_ok(), expected, "{project} {state}");
+        }
     }
 
     #[test]

@@ -109,7 +109,12 @@ impl AuthSettings {
             };
             Some(why.to_owned())
         };
-        match issuer.or_else(twice).or_else(certificate) {
+        let never = || {
+            let rules = self.issuers.iter().flat_map(|issuer| &issuer.rules).flat_map(|rule| &rule.grants);
+            let mut grants = rules.chain(self.certificates.iter().flat_map(|rule| &rule.grants));
+            grants.find_map(|grant| grant.check().err()).map(|error| error.to_string())
+        };
+        match issuer.or_else(twice).or_else(certificate).or_else(never) {
             Some(why) => Err(InvalidAuth::Value(why)),
             None => Ok(()),
         }

@@ -406,6 +406,7 @@ fn request_limits(reader: &Reader<'_>) -> Limits {
     if let Some(bytes) = reader.amount("limits.state") {
         limits.state_bytes = bytes;
     }
+    limits.memory = reader.amount("limits.memory");
     limits
 }
 

@@ -93,6 +93,14 @@ pub(crate) const OPTIONS: &[Spec] = &[
         "The reverse proxies whose `X-Forwarded-For` and `X-Request-Id` are believed.",
     ),
     fixed("limits.state", Kind::Size(1 << 10, 16 << 30), Some("512MiB"), "The largest state."),
+    fixed(
+        "limits.memory",
+        Kind::Size(16 << 20, 1 << 50),
+        None,
+        "How much memory requests use together for bodies, what is decoded of them, and answers. One caller gets a half of it, one \
+         address three quarters; requests that get none are 503, those that need more than a caller may have are 413. Without it, a \
+         third of what the process may use, and not more than 2GiB.",
+    ),
     live(
         "limits.header_bytes",
         Kind::Size(8 << 10, 1 << 20),

@@ -67,6 +67,10 @@ pub struct InvalidStore {
 const FORMS: &str =
     "write it as a path, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, azblob://CONTAINER/PREFIX or memory:";
 
+/// What URLs of stores begin with.
+const SCHEMES: [&str; 9] =
+    ["file", "s3", "gs", "gcs", "az", "azblob", "postgres", "postgresql", "memory"];
+
 impl InvalidStore {
     fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), hint: Some(FORMS) }
@@ -89,8 +93,17 @@ impl StorePlace {
             return Ok(Self::Memory);
         }
         let Some((scheme, _)) = text.split_once("://") else {
+            let word = text.split(':').next().unwrap_or_default().to_ascii_lowercase();
             return match text {
                 "" => Err(InvalidStore::new("it is empty")),
+                _ if word == "memory" => Err(InvalidStore {
+                    reason: "it is a directory called memory as it is written".to_owned(),
+                    hint: Some("write memory: to keep everything in memory, or ./memory for the directory"),
+                }),
+                _ if SCHEMES.contains(&&*word) => Err(InvalidStore {
+                    reason: format!("it is a directory as it is written, and begins like a URL of {word}"),
+                    hint: Some("write the URL with ://, or the directory with ./ in front"),
+                }),
                 path => Ok(Self::Directory(path.into())),
             };
         };
@@ -151,7 +164,9 @@ impl StorePlace {
         const SECRETS: [&str; 4] = ["secret", "token", "password", "credentials"];
         // Azure's keys are secrets; those of S3 and Google that are have such words in their names.
         let is_secret = |name: &str, scheme: &str| {
-            SECRETS.iter().any(|word| name.contains(word))
+            // Switches and the places of files are none, though they speak of credentials.
+            let is_plain = name.starts_with("skip_") || name.ends_with("_file") || name.ends_with("_files");
+            (!is_plain && SECRETS.iter().any(|word| name.contains(word)))
                 || (scheme == "az" && name == "access_key")
                 || name == "encryption_key"
         };
@@ -222,6 +237,12 @@ mod tests {
                 "{text}"
             );
         }
+        for text in ["memory", "Memory", "memory:states", "s3:states", "gs:/states", "postgres:states", "s3"] {
+            assert!(StorePlace::parse(text).unwrap_err().hint().is_some_and(|hint| hint.contains("./")), "{text}");
+        }
+        for path in ["./memory", "memories", "/var/lib/memory", "a:b", "s3states"] {
+            assert!(matches!(StorePlace::parse(path), Ok(StorePlace::Directory(_))), "{path}");
+        }
         for text in
             ["", "ftp://hush@h", "https://h/hush", "memory://hush", "file:///a?b=hush", "s3://hush:hush@b"]
         {
@@ -235,6 +256,9 @@ mod tests {
         for (text, has_secret) in [
             ("s3://b?region=x&secret_key=y", true),
             ("s3://b?access_key=x", false),
+            ("s3://b?region=x&skip_credentials_validation=true&skip_metadata_api_check=true", false),
+            ("s3://b?shared_credentials_file=/etc/aws", false),
+            ("s3://b?skip_credentials_validation=true&token=x", true),
             ("az://c?access_key=x", true),
             ("gs://b?encryption_key=x", true),
             ("postgres://ci@h/d", false),

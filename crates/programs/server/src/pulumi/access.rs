@@ -11,6 +11,7 @@ use tracing::{error, warn};
 use super::bucket::is_of_bucket;
 use crate::app::App;
 use crate::auth::{Principal, Role};
+use crate::budget::Account;
 use crate::caller::Caller;
 use crate::problem::{Problem, ProblemType};
 
@@ -38,6 +39,11 @@ impl Client {
         Ok(Self { app: app.clone(), caller: Caller::of(parts)? })
     }
 
+    /// The memory of the request.
+    pub(super) fn account(&self) -> &Account {
+        self.caller.account()
+    }
+
     pub(super) fn name(&self) -> &str {
         self.caller.name()
     }
@@ -63,6 +69,28 @@ impl Client {
             return Ok(());
         }
         let object = object(path);
+        let reason = format!("the role {role} is needed");
+        self.caller.note(&self.app, action, &object, Outcome::Denied, reason);
+        let detail = format!("{} does not have the role {role} on {object}", self.name());
+        Err(Problem::new(ProblemType::Forbidden, detail))
+    }
+
+    /// Checks that the user has a role on some stack of a project: which one is meant, the body says, which is read behind this.
+    ///
+    /// # Errors
+    ///
+    /// If it has not; that is recorded.
+    pub(super) fn check_any(
+        &self,
+        action: &'static str,
+        role: Role,
+        path: &protocol::ProjectPath,
+    ) -> Result<(), Problem> {
+        let protocol::ProjectPath { owner, project } = path;
+        if self.caller.principal.may_below(role, owner, &format!("{project}/")) {
+            return Ok(());
+        }
+        let object = format!("stacks of {owner}/{project}");
         let reason = format!("the role {role} is needed");
         self.caller.note(&self.app, action, &object, Outcome::Denied, reason);
         let detail = format!("{} does not have the role {role} on {object}", self.name());

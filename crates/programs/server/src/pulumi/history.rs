@@ -14,14 +14,17 @@ use serde_json::value::to_raw_value;
 
 use super::access::{Access, Client, problem};
 use super::answer::json;
-use super::body::Incoming;
+use super::body::{Cost, Incoming};
 use crate::auth::Role;
+use crate::budget::Account;
 use crate::problem::{Problem, ProblemType};
 
 /// How many versions are read at a time.
 const PAGE: usize = 100;
 /// How many versions an answer has at most.
 const MOST: usize = 10_000;
+/// What an update takes in memory beside its configuration.
+const EACH_UPDATE: u64 = 2 << 10;
 
 async fn access(client: &Client, path: &StackPath) -> Result<Access, Problem> {
     client.stack("stack.history", Role::Read, path).await
@@ -36,7 +39,7 @@ pub(super) async fn list(
     path: &StackPath,
     query: Option<&str>,
 ) -> Result<Response, Problem> {
-    let stack = access(client, path).await?.stack;
+    let Access { stack, client } = access(client, path).await?;
     let (mut size, mut page) = (MOST, 1_usize);
     for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
         let number = || {
@@ -62,7 +65,7 @@ pub(super) async fn list(
         let wanted = PAGE.min(size - updates.len());
         let found = stack.versions(Some(from), wanted).await.map_err(|error| problem(&error))?;
         for version in found.versions {
-            updates.push(info(&stack, version).await?);
+            updates.push(info(&stack, client.account(), version).await?);
         }
         updates.extend(found.unreadable.into_iter().map(unreadable));
         updates.sort_by(|a, b| b.version.cmp(&a.version));
@@ -74,7 +77,8 @@ pub(super) async fn list(
 /// `GET …/updates/latest`. The CLI takes the configuration of the stack from it (`config refresh`), so a version that no update made has that of the
 /// last update: imports and renames change none.
 pub(super) async fn latest(client: &Client, path: &StackPath) -> Result<Response, Problem> {
-    let stack = access(client, path).await?.stack;
+    let Access { stack, client } = access(client, path).await?;
+    let account = client.account();
     let found = stack.versions(None, PAGE).await.map_err(|error| problem(&error))?;
     if let Some(number) = found.unreadable.first()
         && found.versions.first().is_none_or(|version| version.number < *number)
@@ -87,18 +91,18 @@ pub(super) async fn latest(client: &Client, path: &StackPath) -> Result<Response
     };
     let keeps_config = |version: &StackVersion| ["import", "rename"].contains(&version.note.kind.as_str());
     let is_other = keeps_config(&version);
-    let mut newest = info(&stack, version).await?;
+    let mut newest = info(&stack, account, version).await?;
     if is_other && let Some(last) = versions.find(|version| !keeps_config(version)) {
-        newest.config = info(&stack, last).await?.config;
+        newest.config = info(&stack, account, last).await?.config;
     }
     json(&LatestUpdate { info: newest })
 }
 
 /// `GET …/updates/{version}`.
 pub(super) async fn version(client: &Client, path: &StackPath, version: u64) -> Result<Response, Problem> {
-    let stack = access(client, path).await?.stack;
+    let Access { stack, client } = access(client, path).await?;
     let version = stack.version(version).await.map_err(|error| problem(&error))?;
-    json(&info(&stack, version).await?)
+    json(&info(&stack, client.account(), version).await?)
 }
 
 /// `GET …/updates/latest/previews`. Previews are in no history here.
@@ -108,7 +112,7 @@ pub(super) async fn no_previews(client: &Client, path: &StackPath) -> Result<Res
 }
 
 /// What is known of a version, with what its client said when it created the update.
-async fn info(stack: &Stack, version: StackVersion) -> Result<UpdateInfo, Problem> {
+async fn info(stack: &Stack, account: &Account, version: StackVersion) -> Result<UpdateInfo, Problem> {
     let note = version.note;
     // Histories of buckets do not say it.
     let resource_count = version.request.is_none().then_some(note.resources);
@@ -121,6 +125,8 @@ async fn info(stack: &Stack, version: StackVersion) -> Result<UpdateInfo, Proble
         },
         None => None,
     };
+    let config_bytes = request.as_ref().and_then(|request| request.config.as_ref()).map_or(0, |config| config.get().len());
+    account.take(EACH_UPDATE + 8 * config_bytes as u64)?;
     let (mut environment, mut config) = (BTreeMap::new(), BTreeMap::new());
     let (mut message, mut source) = (String::new(), None);
     if let Some(request) = request {
@@ -199,10 +205,10 @@ pub(super) async fn append(
 ) -> Result<Response, Problem> {
     const ACTION: &str = "stack.append";
     let access = client.stack(ACTION, Role::Write, path).await?;
-    let AppendVersion { key, info } = incoming.large().await?;
+    let AppendVersion { key, info } = incoming.large(Cost::STATE).await?;
     let source = info.version;
     let old = old_version(key, info)?;
-    let appended = access.stack.append(&old, client.name()).await;
+    let appended = client.app.carry_out(access.stack.append(&old, client.name())).await?;
     let appended = appended.map_err(|error| access.refused(ACTION, &error))?;
     if appended.is_new {
         let what = format!("version {}: {} that was version {source} elsewhere", appended.version, old.kind);

@@ -19,7 +19,7 @@ impl Request<'_> {
         let from = from.map_or(Ok(0), |(_, value)| value.parse::<u64>()).map_err(|_| {
             Problem::new(ProblemType::BadRequest, "Bad Request: `from` is not the position of an entry")
         })?;
-        let page = update.journal(from).await.map_err(|error| problem(&error))?;
+        let page = self.app.carry_out(update.journal(from)).await?.map_err(|error| problem(&error))?;
         if page.entries.is_empty() {
             // Whether there is such an update at all.
             update.status().await.map_err(|error| problem(&error))?;

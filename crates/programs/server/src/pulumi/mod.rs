@@ -29,6 +29,7 @@ use self::access::Client;
 use self::body::Incoming;
 use crate::app::App;
 use crate::body::drain;
+use crate::budget::Account;
 use crate::problem::{Problem, ProblemType};
 
 /// The routes of the protocol.
@@ -44,6 +45,12 @@ pub(crate) fn is_public(path: &str) -> bool {
 /// Whether a request says by a lease who sends it, and needs no other credentials.
 pub(crate) fn has_lease(path: &str, headers: &http::HeaderMap) -> bool {
     path.starts_with("/api/stacks/") && access::lease_token(headers).is_some()
+}
+
+/// The stack of a path of the protocol, for shares of what has no principal.
+pub(crate) fn stack_part(path: &str) -> &str {
+    let rest = path.strip_prefix("/api/stacks/").unwrap_or_default();
+    rest.match_indices('/').nth(2).map_or(rest, |(end, _)| rest.get(..end).unwrap_or_default())
 }
 
 async fn serve(State(app): State<App>, request: Request) -> Response {
@@ -63,7 +70,8 @@ async fn answer(app: &App, parts: &Parts, body: &mut Body) -> Result<Response, P
     };
     let route = Route::parse(parts.method.as_str(), parts.uri.path()).ok_or_else(no_such_route)?;
     check_api_version(&parts.headers)?;
-    let incoming = Incoming { headers: &parts.headers, body, limits: app.limits() };
+    let account = Account::of(app, parts);
+    let incoming = Incoming { app, account: &account, headers: &parts.headers, body };
     let client = || Client::of(app, parts);
     match route {
         Route::CliVersion => user::cli_version(),

@@ -9,7 +9,7 @@ use groundstate_pulumi_service::{StackOpener, StackSecrets};
 
 use super::access::{Access, Client, name, no_stack, problem};
 use super::answer::{done, json};
-use super::body::Incoming;
+use super::body::{Cost, Incoming};
 use crate::auth::Role;
 use crate::problem::Problem;
 
@@ -146,10 +146,14 @@ pub(super) async fn batch_encrypt(
     incoming: Incoming<'_>,
 ) -> Result<Response, Problem> {
     let access = access(client, path, "secrets.encrypt", Role::Lock).await?;
-    let asked: BatchEncrypt = incoming.large().await?;
+    let app = incoming.app;
+    let asked: BatchEncrypt = incoming.large(Cost::VALUES).await?;
     let secrets = secrets(&access).await?;
-    let ciphertexts = asked.plaintexts.iter().map(|plaintext| encrypted(&secrets, plaintext));
-    json(&BatchEncrypted { ciphertexts: ciphertexts.collect::<Result<_, _>>()? })
+    let work = || {
+        let ciphertexts = asked.plaintexts.iter().map(|plaintext| encrypted(&secrets, plaintext));
+        json(&BatchEncrypted { ciphertexts: ciphertexts.collect::<Result<_, _>>()? })
+    };
+    app.apart(work).await?
 }
 
 /// `POST …/batch-decrypt`. The answer has every value that was asked for: the CLI crashes without one.
@@ -159,9 +163,10 @@ pub(super) async fn batch_decrypt(
     incoming: Incoming<'_>,
 ) -> Result<Response, Problem> {
     let openers = Openers::of(client, path).await?;
-    let BatchDecrypt { ciphertexts } = incoming.large().await?;
-    let plaintexts = openers.open(client, &ciphertexts).await?;
-    json(&BatchDecrypted { plaintexts: ciphertexts.into_iter().zip(plaintexts).collect() })
+    let app = incoming.app;
+    let BatchDecrypt { ciphertexts } = incoming.large(Cost::VALUES).await?;
+    let plaintexts = app.carry_out(openers.open(client, &ciphertexts)).await??;
+    app.apart(|| json(&BatchDecrypted { plaintexts: ciphertexts.into_iter().zip(plaintexts).collect() })).await?
 }
 
 /// `POST …/decrypt/log-decryption`: that a client shows secrets, which the audit log has already.

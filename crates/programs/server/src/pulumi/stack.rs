@@ -15,6 +15,9 @@ use super::stacks::check_tags;
 use crate::auth::Role;
 use crate::problem::{Problem, ProblemType};
 
+/// How much of a state is in memory at a time while it is sent.
+const IN_MEMORY: u64 = 8 << 20;
+
 /// `GET /api/stacks/{owner}/{project}/{stack}`.
 pub(super) async fn get(client: &Client, path: &protocol::StackPath) -> Result<Response, Problem> {
     let access = client.stack("stack.read", Role::Read, path).await?;
@@ -48,7 +51,7 @@ pub(super) async fn delete(
     let access = client.stack(ACTION, Role::Write, path).await?;
     let force = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes())
         .any(|(name, value)| name == "force" && value == "true");
-    let removed = access.stack.remove(force, client.name()).await;
+    let removed = client.app.carry_out(access.stack.remove(force, client.name())).await?;
     removed.map_err(|error| access.refused(ACTION, &error))?;
     access.record(ACTION, if force { "forced".to_owned() } else { String::new() }).await;
     Ok(done())
@@ -69,7 +72,8 @@ pub(super) async fn rename(
     let to = StackPath::new(old.owner(), project, stack)
         .map_err(|error| Problem::new(ProblemType::InvalidName, format!("Bad Request: {error}")))?;
     client.check(ACTION, Role::Write, &to)?;
-    access.stack.rename(&to, client.name()).await.map_err(|error| access.refused(ACTION, &error))?;
+    let renamed = client.app.carry_out(access.stack.rename(&to, client.name())).await?;
+    renamed.map_err(|error| access.refused(ACTION, &error))?;
     access.record(ACTION, format!("to {to}")).await;
     Ok(done())
 }
@@ -102,6 +106,7 @@ pub(super) async fn export(
         None => access.stack.export().await,
     };
     let reader = reader.map_err(|error| problem(&error))?;
+    client.account().take_first(reader.size().min(IN_MEMORY)).await?;
     let number = reader.number();
     access.client.caller.note(
         &client.app,
@@ -133,7 +138,8 @@ pub(super) async fn import(
         .map(|(_, value)| value.into_owned());
     let access = client.stack(ACTION, Role::Write, path).await?;
     let state = incoming.state().await?;
-    let imported = access.stack.import(&state, expected.as_deref(), client.name()).await;
+    let importing = access.stack.import(&state, expected.as_deref(), client.name());
+    let imported = client.app.carry_out(importing).await?;
     let ImportedState { version, sha256, .. } = imported.map_err(|error| access.refused(ACTION, &error))?;
     access.record(ACTION, format!("version {}", version.number)).await;
     json(&ImportedStack { update_id: version.note.update.unwrap_or_default(), sha256 })

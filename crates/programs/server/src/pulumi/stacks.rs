@@ -11,7 +11,7 @@ use groundstate_pulumi_service::{ListedStack, NewStack, StackFilter, StackPath};
 
 use super::access::{Client, problem};
 use super::answer::{json, typed};
-use super::body::Incoming;
+use super::body::{Cost, Incoming};
 use crate::auth::Role;
 use crate::problem::{Problem, ProblemType};
 
@@ -110,7 +110,8 @@ pub(super) async fn create(
     incoming: Incoming<'_>,
 ) -> Result<Response, Problem> {
     const ACTION: &str = "stack.create";
-    let asked: CreateStack = incoming.large().await?;
+    client.check_any(ACTION, Role::Write, path)?;
+    let asked: CreateStack = incoming.large(Cost::STATE).await?;
     let refuse = |why: &str| Err(Problem::new(ProblemType::BadRequest, format!("Bad Request: {why}")));
     if asked.config.is_some() {
         return refuse("configuration is not kept by this server; keep it in Pulumi.STACK.yaml");
@@ -128,7 +129,8 @@ pub(super) async fn create(
         let unwritable = |_| Problem::new(ProblemType::Internal, "the state cannot be written");
         new = new.state(encode(&state).map_err(unwritable)?);
     }
-    client.app.stacks().create(&path, client.name(), new).await.map_err(|error| problem(&error))?;
+    let created = client.app.carry_out(client.app.stacks().create(&path, client.name(), new)).await?;
+    created.map_err(|error| problem(&error))?;
     client.record(ACTION, &path, String::new()).await;
     json(&CreatedStack::default())
 }

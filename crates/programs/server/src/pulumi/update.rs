@@ -43,6 +43,8 @@ pub(super) async fn create(
     kind: CreateKind,
     incoming: Incoming<'_>,
 ) -> Result<Response, Problem> {
+    // Previews need the least; which one it is, the body says.
+    client.check("stack.preview", Role::Lock, &name(path)?)?;
     let asked: CreateUpdate = incoming.small().await?;
     let preview = asked.is_preview(kind);
     let (action, role) = if preview { ("stack.preview", Role::Lock) } else { ("stack.update", Role::Write) };
@@ -101,7 +103,8 @@ impl Request<'_> {
         }
         let journal = asked.journal_version.map(|newest| u32::try_from(newest).unwrap_or(u32::MAX));
         let options = StartOptions::new(journal, engine(&self.parts.headers));
-        let lease = update.start(&options).await.map_err(|error| access.refused(ACTION, &error))?;
+        let started = self.app.carry_out(update.start(&options)).await?;
+        let lease = started.map_err(|error| access.refused(ACTION, &error))?;
         if let Some(tags) = asked.tags.filter(|_| !request.preview) {
             let tagged = access.stack.set_tags(&tags, access.client.name()).await;
             tagged.map_err(|error| access.refused(ACTION, &error))?;
@@ -142,7 +145,8 @@ impl Request<'_> {
                 ));
             }
         };
-        update.complete(&token, result).await.map_err(|error| problem(&error))?;
+        let completed = self.app.carry_out(update.complete(&token, result)).await?;
+        completed.map_err(|error| problem(&error))?;
         self.record_end(&update, asked.status).await;
         Ok(done())
     }
@@ -176,7 +180,8 @@ impl Request<'_> {
         if !is_own {
             access.client.check(ACTION, Role::Admin, access.stack.path())?;
         }
-        update.cancel(access.client.name()).await.map_err(|error| access.refused(ACTION, &error))?;
+        let cancelled = self.app.carry_out(update.cancel(access.client.name())).await?;
+        cancelled.map_err(|error| access.refused(ACTION, &error))?;
         access.record(ACTION, update.id().to_owned()).await;
         Ok(done())
     }
@@ -196,7 +201,7 @@ impl Request<'_> {
     /// `POST …/events/batch`.
     pub(super) async fn store_events(&self, incoming: Incoming<'_>) -> Result<Response, Problem> {
         let (update, token) = self.checked().await?;
-        let batch: EngineEventBatch = incoming.large().await?;
+        let batch: EngineEventBatch = incoming.events().await?;
         let (mut events, mut changes) = (Vec::with_capacity(batch.events.len()), None);
         for event in batch.events {
             if let Some(summary) = event.summary() {
@@ -230,7 +235,7 @@ impl Request<'_> {
                 _ => {}
             }
         }
-        let page = update.events(from, EVENTS).await.map_err(|error| problem(&error))?;
+        let page = self.app.carry_out(update.events(from, EVENTS)).await?.map_err(|error| problem(&error))?;
         if page.events.is_empty() {
             // Whether there is such an update at all.
             update.status().await.map_err(|error| problem(&error))?;

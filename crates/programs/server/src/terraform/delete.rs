@@ -5,7 +5,7 @@ use groundstate_versioned::{Head, Step, VersionOptions};
 use http::request::Parts;
 
 use super::conflict::Refusal;
-use super::rules::{check_conditions, check_lock};
+use super::rules::{User, check_conditions, check_lock};
 use super::{done, query};
 use crate::auth::Role;
 use crate::caller::Access;
@@ -46,7 +46,7 @@ pub(crate) async fn delete_state(
         last = None;
         check_conditions(head, conditions)?;
         let Some(version) = head.current() else { return Ok::<_, Refusal>(Step::nothing()) };
-        let under = match check_lock(head, id, access.app.policies()) {
+        let under = match check_lock(head, id, User::of(access), access.app.policies()) {
             Err(Refusal::Held { .. }) if is_admin => None,
             // An administrator deletes without a lock, whatever the policy says of writes.
             Err(_) if is_admin && id.is_none() => None,

@@ -10,6 +10,7 @@ use http::request::Parts;
 use md5::{Digest as _, Md5};
 
 use super::conflict::Refusal;
+use super::rules::User;
 use super::{done, query};
 use crate::body::small;
 use crate::caller::Access;
@@ -32,18 +33,32 @@ pub(super) async fn lock(access: &Access, parts: &Parts, body: &mut Body) -> Res
         return Err(Problem::new(ProblemType::BadRequest, detail).into());
     };
     let lease = access.app.policies().lock_ttl;
-    let decide = |head: &Head| match head.lock() {
-        Some(lock) if lock.id == id && lease.is_none() => Ok(Step::nothing()),
-        Some(lock) if lock.id != id => Err(Refusal::locked(lock)),
-        _ => {
-            let new = NewLock::new(&id).document(document.clone()).lease(lease).by(access.caller.name());
-            Ok(Step::lock(new))
+    let user = User::of(access);
+    let mut held_by = None;
+    let decide = |head: &Head| {
+        let by = match head.lock() {
+            Some(lock) if lock.id != id => return Err(Refusal::locked(lock)),
+            Some(lock) => {
+                user.check_owner(lock)?;
+                Some(lock.by.clone())
+            }
+            None => None,
+        };
+        held_by.clone_from(&by);
+        if by.is_some() && lease.is_none() {
+            return Ok(Step::nothing());
         }
+        // A lock that is renewed stays that of the principal that took it.
+        let by = by.unwrap_or_else(|| access.caller.name().to_owned());
+        Ok(Step::lock(NewLock::new(&id).document(document.clone()).lease(lease).by(by)))
     };
-    let stepped = access.document().step(decide).await??;
-    if stepped.changed {
-        access.record("state.lock", format!("lock {id}")).await;
-    }
+    access.document().step(decide).await??;
+    let what = match held_by {
+        None => format!("lock {id}"),
+        Some(by) if by == access.caller.name() => format!("lock {id}, which it holds already"),
+        Some(by) => format!("lock {id}, which {by} holds already"),
+    };
+    access.record("state.lock", what).await;
     Ok(done())
 }
 

@@ -28,7 +28,7 @@ pub(crate) use conflict::Refusal;
 pub(crate) use delete::delete_state;
 pub(crate) use query::lock_id;
 pub(crate) use read::described;
-pub(crate) use rules::check_lock;
+pub(crate) use rules::{User, check_lock};
 
 /// What the URLs of the protocol begin with.
 pub(crate) const PREFIX: &str = "/tf";

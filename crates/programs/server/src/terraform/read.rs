@@ -52,7 +52,7 @@ pub(super) async fn read(access: &Access, parts: &Parts) -> Result<Response, Ref
         match document.open(version).await {
             Err(error) if error.kind() == ErrorKind::NotKept => {}
             reader => {
-                let body = download(reader?, part).await?;
+                let body = download(access.caller.account(), reader?, part).await?;
                 access.note("state.read", format!("version {}", version.number));
                 return Ok(linked(access, content(version, part, body)));
             }

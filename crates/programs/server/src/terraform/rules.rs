@@ -1,8 +1,10 @@
 //! Whether a change is allowed: by the lock, by what is stored, by the content. Pure: it sees a head and says yes or no.
 
-use groundstate_versioned::{Ending, Head, Version};
+use groundstate_versioned::{Ending, Head, Lock, Version};
 
 use super::conflict::Refusal;
+use crate::auth::Role;
+use crate::caller::Access;
 use crate::content::{Content, StateNote};
 use crate::headers::Conditions;
 use crate::policy::{Check, Policies};
@@ -11,14 +13,52 @@ use crate::problem::{Problem, ProblemType};
 /// Under which lock a change is made; none if under none.
 pub(crate) type Under = Option<String>;
 
+/// The principal that uses a lock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct User<'a> {
+    pub(crate) name: &'a str,
+    /// Whether it may end locks of others, and so use them.
+    pub(crate) is_admin: bool,
+}
+
+impl<'a> User<'a> {
+    pub(crate) fn of(access: &'a Access) -> Self {
+        Self { name: access.caller.name(), is_admin: access.may(Role::Admin) }
+    }
+
+    /// Checks that a lock is its own. The id alone proves nothing: everyone who is refused reads it.
+    ///
+    /// # Errors
+    ///
+    /// If another principal took the lock, and this one is no administrator.
+    pub(crate) fn check_owner(self, lock: &Lock) -> Result<(), Problem> {
+        if self.is_admin || lock.by == self.name {
+            return Ok(());
+        }
+        let (by, id) = (&lock.by, &lock.id);
+        let detail = format!(
+            "{by} took the lock {id}; only {by} and principals with the role admin may write under it or release it"
+        );
+        Err(Problem::new(ProblemType::Forbidden, detail))
+    }
+}
+
 /// Checks the id that a writer sends against the lock.
 ///
 /// # Errors
 ///
-/// If another holder has the lock, the writer's is not held any more, or the policy wants one.
-pub(crate) fn check_lock(head: &Head, id: Option<&str>, policies: &Policies) -> Result<Under, Refusal> {
+/// If another holder has the lock, the writer's is not held any more or is another principal's, or the policy wants one.
+pub(crate) fn check_lock(
+    head: &Head,
+    id: Option<&str>,
+    user: User<'_>,
+    policies: &Policies,
+) -> Result<Under, Refusal> {
     match (head.lock(), id) {
-        (Some(lock), Some(id)) if lock.id == id => Ok(Some(id.to_owned())),
+        (Some(lock), Some(id)) if lock.id == id => {
+            user.check_owner(lock)?;
+            Ok(Some(id.to_owned()))
+        }
         (Some(_), None) if policies.allow_unlocked_write => Ok(None),
         (Some(lock), _) => Err(Refusal::locked(lock)),
         (None, Some(id)) => lost(head, id, policies).map(|()| None),

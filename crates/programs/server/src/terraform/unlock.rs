@@ -8,6 +8,7 @@ use tracing::info;
 
 use super::conflict::Refusal;
 use super::lock::{id_of, read_document};
+use super::rules::User;
 use super::{done, query};
 use crate::auth::Role;
 use crate::caller::Access;
@@ -35,11 +36,16 @@ pub(super) async fn unlock(access: &Access, parts: &Parts, body: &mut Body) -> R
 }
 
 async fn release(access: &Access, id: &str) -> Result<Response, Refusal> {
+    let user = User::of(access);
     let mut taken_by = None;
     let decide = |head: &Head| {
-        taken_by = head.lock_of(id).map(|lock| lock.by.clone());
+        taken_by = None;
+        if let Some(lock) = head.lock_of(id) {
+            user.check_owner(lock)?;
+            taken_by = Some(lock.by.clone());
+        }
         match (head.lock(), &taken_by) {
-            (_, Some(_)) => Ok(Step::release()),
+            (_, Some(_)) => Ok::<_, Refusal>(Step::release()),
             (Some(other), None) => Err(Refusal::other_lock(other)),
             // It was released before and the answer got lost, or it never was held: there is nothing to release.
             (None, None) => Ok(Step::nothing()),

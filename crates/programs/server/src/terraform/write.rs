@@ -9,13 +9,19 @@ use http::request::Parts;
 use tracing::warn;
 
 use super::conflict::Refusal;
-use super::rules::{check_conditions, check_content, check_lock, check_successor, is_repeated};
+use super::rules::{User, check_conditions, check_content, check_lock, check_successor, is_repeated};
 use super::{done, query};
 use crate::body::{announced, next_piece};
 use crate::caller::Access;
 use crate::content::{Inspection, StateNote, note_of, note_of_last};
 use crate::headers::{Conditions, content_md5, identity};
 use crate::problem::{Problem, ProblemType};
+
+/// Bytes that every write begins with.
+const FIRST: u64 = 64 << 10;
+/// How much of a body is in memory at a time: the part that fills, the one that is stored, and what its buffer reserves.
+const COPIES: u64 = 3;
+const IN_MEMORY: u64 = 12 << 20;
 
 /// What the client expects of the store.
 struct Writer<'a> {
@@ -41,11 +47,20 @@ pub(super) async fn write(access: &Access, parts: &Parts, body: &mut Body) -> Re
     let document = access.document();
     writer.check_early(&document.head().await?)?;
 
+    let account = access.caller.account();
+    let mut charged = FIRST;
+    account.take_first(charged).await.map_err(Problem::from)?;
     let mut upload = document.upload();
     let mut inspection = Inspection::new();
     while let Some(piece) = next_piece(body).await? {
-        if upload.size() + piece.len() as u64 > limit {
+        let size = upload.size() + piece.len() as u64;
+        if size > limit {
             return Err(too_large(limit).into());
+        }
+        let needed = size.saturating_mul(COPIES).min(IN_MEMORY);
+        if let Some(missing) = needed.checked_sub(charged).filter(|missing| *missing > 0) {
+            account.take(missing).map_err(Problem::from)?;
+            charged = needed;
         }
         inspection.push(&piece);
         upload.push(piece).await?;
@@ -76,7 +91,7 @@ impl Writer<'_> {
             return Ok(());
         }
         check_conditions(head, &self.conditions)?;
-        check_lock(head, self.id.as_deref(), self.access.app.policies()).map(drop)
+        check_lock(head, self.id.as_deref(), User::of(self.access), self.access.app.policies()).map(drop)
     }
 
     async fn commit(&self, content: Stored, note: StateNote) -> Result<Response, Refusal> {
@@ -96,7 +111,7 @@ impl Writer<'_> {
                 return Ok::<_, Refusal>(Step::nothing());
             }
             check_conditions(head, &self.conditions)?;
-            let under = check_lock(head, self.id.as_deref(), policies)?;
+            let under = check_lock(head, self.id.as_deref(), User::of(self.access), policies)?;
             let last = note_of_last(path, head.last())?;
             let mut note = StateNote { written_under: self.id.clone(), ..note.clone() }.after(&last);
             if let Some((version, stored)) = &stored {

@@ -425,6 +425,51 @@ async fn projects_are_listed_by_names_alone() {
     assert_eq!(blobs.calls(), ["list"], "no state is read");
 }
 
+/// A server with more states than a page of the store has, and its store.
+async fn with_many() -> (FaultyBlobs, Client) {
+    let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
+    let client = Server::on(Arc::new(blobs.clone()), Policies::default()).admin();
+    for at in 0..1200 {
+        client.call("POST", &format!("/tf/shop/state-{at:04}"), state(1)).await.is(200);
+    }
+    (blobs, client)
+}
+
+#[tokio::test]
+async fn page_of_locks_or_of_a_search_is_full_or_the_last() {
+    let (blobs, client) = with_many().await;
+    for at in [7, 900, 1199] {
+        client.call("LOCK", &format!("/tf/shop/state-{at:04}"), lock_document("a")).await.is(200);
+    }
+    let locks = async |query: &str| {
+        let found = client.get(&format!("/api/v1/locks?{query}")).await.is(200).json();
+        let names: Vec<String> = found["locks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["state"].as_str().unwrap().to_owned())
+            .collect();
+        (names, found["next"].as_str().map(str::to_owned))
+    };
+    let (first, next) = locks("limit=2").await;
+    assert_eq!(first, ["state-0007", "state-0900"]);
+    assert_eq!(locks(&format!("limit=2&after={}", next.unwrap())).await, (vec!["state-1199".to_owned()], None));
+
+    // What had no lock is read once, and again when it has changed.
+    blobs.calls();
+    assert_eq!(locks("limit=3").await.0.len(), 3);
+    let calls = blobs.calls();
+    assert!(calls.iter().filter(|call| **call == "get").count() <= 3, "{}", calls.len());
+    client.call("LOCK", "/tf/shop/state-0500", lock_document("b")).await.is(200);
+    assert!(locks("").await.0.contains(&"state-0500".to_owned()));
+
+    blobs.calls();
+    let found = client.get("/api/v1/states?search=1198").await.is(200).json();
+    assert_eq!((found["states"].as_array().unwrap().len(), found.get("next")), (1, None));
+    let calls = blobs.calls();
+    assert_eq!(calls.iter().filter(|call| **call == "get").count(), 1, "only what matches is read");
+}
+
 #[tokio::test]
 async fn a_caller_sees_only_what_it_may_read() {
     let server = Server::new();

@@ -108,6 +108,7 @@ async fn changes_refusals_and_reads_of_states_are_recorded_with_who_what_and_fro
         server.entries().await,
         [
             entry("write", "state.lock", Done, "lock a"),
+            entry("write", "state.lock", Done, "lock a, which it holds already"),
             entry("admin", "state.lock", Refused, "write holds the lock"),
             entry("write", "state.write", Done, "version 1"),
             entry("write", "state.write", Refused, "write holds the lock"),
@@ -250,4 +251,22 @@ async fn a_cancellation_whose_update_cannot_be_read_fails_and_is_no_lack_of_a_ro
     let records = audited.records().await;
     assert!(records.iter().any(|record| record.action == "stack.cancel"), "{records:?}");
     assert!(records.iter().all(|record| record.outcome != Outcome::Denied), "{records:?}");
+}
+
+#[tokio::test]
+async fn second_lock_under_the_same_id_is_recorded() {
+    let audited = Audited::new();
+    let (lock, admin) = (audited.client(Role::Lock), audited.client(Role::Admin));
+    lock.lock("a").await.is(200);
+    lock.lock("a").await.is(200);
+    admin.lock("a").await.is(200);
+    drop((lock, admin));
+    let entries = audited.entries().await;
+    let told: Vec<_> = entries.iter().map(|(actor, action, _, reason)| (&**actor, &**action, &**reason)).collect();
+    let expected = [
+        ("lock", "state.lock", "lock a"),
+        ("lock", "state.lock", "lock a, which it holds already"),
+        ("admin", "state.lock", "lock a, which lock holds already"),
+    ];
+    assert_eq!(told, expected);
 }

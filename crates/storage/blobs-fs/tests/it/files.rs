@@ -213,3 +213,28 @@ async fn new_files_are_their_owners_alone() -> Outcome {
     assert_eq!(fs::metadata(folder.path().join("k"))?.permissions().mode() & 0o777, 0o600);
     Ok(())
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn locks_cannot_be_opened_by_others_and_those_of_older_releases_are_closed() -> Outcome {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path| fs::metadata(path).map(|meta| meta.permissions().mode() & 0o777);
+    let (folder, store) = store()?;
+    // As a release before made it, in a folder that everyone can look into.
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
+    let lock = folder.path().join(".groundstate-lock");
+    fs::write(&lock, "")?;
+    fs::set_permissions(&lock, fs::Permissions::from_mode(0o644))?;
+    store.put(&Key::parse("k")?, "1".into(), &PutOptions::default()).await?;
+    assert_eq!(mode(&lock)?, 0o600);
+    let writes = folder.path().join(".groundstate-writes");
+    assert_eq!(mode(&writes)?, 0o700);
+    let mut seen = 0;
+    for entry in fs::read_dir(&writes)? {
+        let path = entry?.path();
+        assert_eq!(mode(&path)?, 0o600, "{}", path.display());
+        seen += 1;
+    }
+    assert!(seen > 0);
+    Ok(())
+}

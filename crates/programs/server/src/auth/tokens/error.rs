@@ -25,6 +25,9 @@ pub enum TokenError {
     /// It would be for nothing.
     #[error("a token needs at least one role")]
     NoGrant,
+    /// A grant matches no name, so it would allow nothing.
+    #[error("{0}")]
+    NeverMatches(groundstate_common::InvalidId),
     /// There is none of this name or id.
     #[error("there is no token {0}")]
     NotFound(String),

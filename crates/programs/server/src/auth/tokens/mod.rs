@@ -16,6 +16,7 @@ pub(crate) use self::document::StoredToken;
 use self::document::{Document, FORMAT, Use, object};
 pub use self::error::TokenError;
 pub use self::info::{NewToken, Revocation, RevokedToken, TokenInfo, TokenName, TokenStatus, name_or_id};
+use super::principal::Grant;
 use super::token::{Token, TokenId};
 
 /// The folder of the documents of tokens.
@@ -42,7 +43,7 @@ impl Tokens {
     ///
     /// # Errors
     ///
-    /// `Exists` if one of the name is active, `Past` for a time of expiry that has passed, `NoGrant` for a token without a role, `Damaged`
+    /// `NeverMatches` for a grant that no name matches, `Exists` if one of the name is active, `Past` for a time of expiry that has passed, `NoGrant` for a token without a role, `Damaged`
     /// if any stored token is damaged, and those of the store.
     pub async fn create(&self, new: NewToken) -> Result<(Token, TokenInfo), TokenError> {
         let now = self.context.clock.now();
@@ -52,6 +53,7 @@ impl Tokens {
         if new.grants.is_empty() {
             return Err(TokenError::NoGrant);
         }
+        new.grants.iter().try_for_each(Grant::check).map_err(TokenError::NeverMatches)?;
         let same = |info: &TokenInfo| info.name == new.name && info.status(now) == TokenStatus::Active;
         if let Some(info) = self.list().await?.into_iter().find(same) {
             return Err(TokenError::Exists { name: info.name, id: info.id });

@@ -40,10 +40,25 @@ export async function overviewView({ state, signal, reload }) {
   const item = await get(statePath(state), {}, signal);
   const address = new URL(item.url, location.origin).href;
   const content = [
-    h("section", { "aria-labelledby": "summary" }, h("h2", { id: "summary" }, "Summary"), summary(item), h("h3", {}, "Address of the backend"), pre(`address = ${JSON.stringify(address)}`, "Address of the backend")),
+    h("section", { "aria-labelledby": "summary" }, h("h2", { id: "summary" }, "Summary"), summary(item), h("h3", {}, "Backend"), backend(address)),
     h("section", { "aria-labelledby": "lock" }, h("h2", { id: "lock" }, "Lock"), lockPanel(state, item.lock, reload)),
   ];
   return frame(state, "", h("div", { class: "columns" }, content));
+}
+
+/** The block for a configuration, whole: without the addresses of the lock Terraform locks nothing. */
+function backend(address) {
+  const url = JSON.stringify(address);
+  const block = `terraform {\n  backend "http" {\n    address        = ${url}\n    lock_address   = ${url}\n    unlock_address = ${url}\n  }\n}\n`;
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(block);
+      announce("The block is copied.");
+    } catch {
+      announce("The browser does not let the page copy; select the block.");
+    }
+  };
+  return [pre(block, "Backend"), h("button", { type: "button", onclick: copy }, "Copy the block")];
 }
 
 function summary(item) {

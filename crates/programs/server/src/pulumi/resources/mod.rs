@@ -15,7 +15,7 @@ use super::access::{Client, problem};
 use super::answer::json;
 use crate::auth::Role;
 use crate::problem::{Problem, ProblemType};
-use crate::scan::scan;
+use crate::scan::{Input, Kept, Piecewise, scan};
 
 /// How many pending operations are listed.
 const PENDING: usize = 1000;
@@ -73,8 +73,10 @@ pub(super) async fn list(
 ) -> Result<Response, Problem> {
     let asked = Query::parse(query, client.app.limits().page)?;
     let (reader, version) = open(client, path, asked.version).await?;
-    let view = scan(&client.app, reader, move |input| {
-        let scanned = Scanned::read(input)?;
+    // A name may be as long as the state.
+    let kept = Kept { per_byte: 1, per_brace: 512 };
+    let view = scan(&client.app, client.account(), reader, kept, move |input| {
+        let scanned = Scanned::read(&mut Piecewise(input))?;
         Ok(view(scanned, &asked, version))
     });
     json(&view.await?.map_err(|error| unreadable(version, &error))?)
@@ -134,7 +136,10 @@ pub(super) async fn outputs(
 ) -> Result<Response, Problem> {
     let asked = Query::parse(query, client.app.limits().page)?;
     let (reader, version) = open(client, path, asked.version).await?;
-    let outputs = scan(&client.app, reader, StackOutputs::read).await?;
+    // So may the outputs, of which copies are made.
+    let kept = Kept { per_byte: 2, per_brace: 128 };
+    let read = |input: &mut Input| StackOutputs::read(&mut Piecewise(input));
+    let outputs = scan(&client.app, client.account(), reader, kept, read).await?;
     let outputs = outputs.map_err(|error| unreadable(version, &error))?;
     json(&OutputsView { version, outputs: outputs.0 })
 }

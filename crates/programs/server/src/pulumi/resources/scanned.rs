@@ -1,9 +1,10 @@
 //! What is read of a state: everything but values of resources.
 
+use std::fmt;
 use std::io::{BufReader, Read};
 
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 
 /// A state without the values of its resources.
 #[derive(Debug, Default)]
@@ -107,16 +108,78 @@ fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(input: D
 }
 
 fn text<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
-    Ok(match Value::deserialize(input)? {
-        Value::String(text) => text,
+    Ok(match Scalar::deserialize(input)? {
+        Scalar::Text(text) => text,
         _ => String::new(),
     })
 }
 
 fn flag<'de, D: Deserializer<'de>>(input: D) -> Result<bool, D::Error> {
-    Ok(Value::deserialize(input)? == Value::Bool(true))
+    Ok(matches!(Scalar::deserialize(input)?, Scalar::Flag(true)))
 }
 
 fn length<'de, D: Deserializer<'de>>(input: D) -> Result<u64, D::Error> {
-    Ok(Value::deserialize(input)?.as_array().map_or(0, |list| list.len() as u64))
+    Ok(match Scalar::deserialize(input)? {
+        Scalar::List(length) => length,
+        _ => 0,
+    })
+}
+
+/// A value of which nothing is kept where it is not the one that is wanted.
+enum Scalar {
+    Text(String),
+    Flag(bool),
+    List(u64),
+    Other,
+}
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Scalar;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value")
+            }
+
+            fn visit_bool<E>(self, flag: bool) -> Result<Scalar, E> {
+                Ok(Scalar::Flag(flag))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Scalar, E> {
+                Ok(Scalar::Text(text.to_owned()))
+            }
+
+            fn visit_unit<E>(self) -> Result<Scalar, E> {
+                Ok(Scalar::Other)
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<Scalar, E> {
+                Ok(Scalar::Other)
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<Scalar, E> {
+                Ok(Scalar::Other)
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<Scalar, E> {
+                Ok(Scalar::Other)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Scalar, A::Error> {
+                let mut length = 0;
+                while list.next_element::<IgnoredAny>()?.is_some() {
+                    length += 1;
+                }
+                Ok(Scalar::List(length))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scalar, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Scalar::Other)
+            }
+        }
+        input.deserialize_any(Any)
+    }
 }
