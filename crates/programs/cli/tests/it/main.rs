@@ -59,8 +59,6 @@ mod secrets_provider;
 mod serve;
 #[cfg(feature = "server")]
 mod serve_auth;
-#[cfg(all(feature = "server", target_os = "linux"))]
-mod serve_flood;
 #[cfg(all(feature = "server", feature = "postgres"))]
 mod serve_nodes;
 #[cfg(feature = "server")]

@@ -23,10 +23,14 @@ const MEMORY: u64 = 32 << 20;
 
 /// A server with this little memory, and a stack.
 async fn small() -> Server {
+    of_memory(MEMORY).await
+}
+
+async fn of_memory(bytes: u64) -> Server {
     let mut parts = Parts::new(Arc::new(MemoryBlobs::new("states")));
     let key = LocalKey::new(&Key::new([7; Key::LENGTH]), Arc::new(OsEntropy));
     parts.secrets_key = Some(Arc::new(key));
-    parts.limits.memory = Some(MEMORY);
+    parts.limits.memory = Some(bytes);
     let server = Server::of(parts);
     send(&server.writer(), "/api/stacks/acme/shop", r#"{"stackName":"dev"}"#).await.is(200);
     server
@@ -82,7 +86,7 @@ async fn body_that_needs_more_than_a_caller_may_have_is_413_on_every_route() {
 
 #[tokio::test]
 async fn outputs_of_any_size_are_refused_and_small_ones_of_a_large_state_are_not() {
-    let server = small().await;
+    let server = of_memory(2 * MEMORY).await;
     let client = server.admin();
     let outputs = "/api/v1/states/shop/network/default/outputs";
     let filler = "x".repeat(24 << 20);
