@@ -83,7 +83,6 @@ impl Blocks for &mut Input {
 /// The input as a reader that counts what is kept.
 pub(crate) struct Piecewise<'a>(pub(crate) &'a mut Input);
 
-
 impl Read for Piecewise<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let input = &mut *self.0;

@@ -1,8 +1,8 @@
 //! The key that wraps the keys of Pulumi stacks: of a key service, or in a file, which is made beside states that lie in a directory.
 
+use std::collections::BTreeSet;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
@@ -176,8 +176,7 @@ pub(crate) fn secrets_key(
     let cloud = config.secrets_key.as_deref().map(|url| CloudKey::new(url, context, &entropy)).transpose()?;
     let (mut file, local) = match (&config.secrets_key_file, &config.store) {
         (Some(path), _) => {
-            let missing =
-                || SecretsKeyError::File { path: path.clone(), source: ErrorKind::NotFound.into() };
+            let missing = || SecretsKeyError::File { path: path.clone(), source: ErrorKind::NotFound.into() };
             (None, Some(read(path)?.ok_or_else(missing)?))
         }
         (None, StorePlace::Directory(folder)) => {
@@ -207,7 +206,10 @@ pub(crate) fn secrets_key(
 /// # Errors
 ///
 /// Returns an error if a file with another key than that of the store is given.
-pub(crate) async fn check_secrets_key(config: &Config, stacks: &Stacks) -> Result<Vec<String>, SecretsKeyError> {
+pub(crate) async fn check_secrets_key(
+    config: &Config,
+    stacks: &Stacks,
+) -> Result<Vec<String>, SecretsKeyError> {
     let known = stacks.wrapping_keys().await.map_err(|error| SecretsKeyError::Store(Box::new(error)))?;
     let key = stacks.service_key();
     let lost: Vec<&str> = known
@@ -217,9 +219,7 @@ pub(crate) async fn check_secrets_key(config: &Config, stacks: &Stacks) -> Resul
         .collect();
     let has_file = config.secrets_key_file.is_some()
         || matches!(&config.store, StorePlace::Directory(folder) if folder.join(FILE).exists());
-    if has_file
-        && let Some(wrapped) = lost.iter().find(|name| name.starts_with(LOCAL))
-    {
+    if has_file && let Some(wrapped) = lost.iter().find(|name| name.starts_with(LOCAL)) {
         return Err(SecretsKeyError::Other { stored: (*wrapped).to_owned() });
     }
     let mut notes: Vec<String> = lost

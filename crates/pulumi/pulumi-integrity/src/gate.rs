@@ -121,8 +121,7 @@ mod tests {
     }
 
     const READABLE: &str = r#"{"a":[{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","plaintext":"\"hush\""}]}"#;
-    const SEALED: &str =
-        r#"{"a":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"v1:x"}}"#;
+    const SEALED: &str = r#"{"a":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"v1:x"}}"#;
 
     #[test]
     fn values_that_pulumi_cannot_load_are_refused() {
@@ -142,7 +141,10 @@ mod tests {
         assert_eq!(refused(READABLE, &Accepted::default()), Some(Rule::SecretReadable));
         assert_eq!(refused(READABLE, &Accepted::all()), Some(Rule::SecretReadable));
         assert_eq!(refused(READABLE, &Accepted::all().and(Rule::SecretReadable)), None);
-        let escaped = READABLE.replace("4dabf", "\\u0034dabf").replace("1b47", "1\\u006247").replace("plain", "pl\\u0061in");
+        let escaped = READABLE
+            .replace("4dabf", "\\u0034dabf")
+            .replace("1b47", "1\\u006247")
+            .replace("plain", "pl\\u0061in");
         assert_eq!(refused(&escaped, &Accepted::default()), Some(Rule::SecretReadable), "{escaped}");
         // Beside a value that cannot be read.
         let beside = READABLE.replacen('{', r#"{"b":1e999,"#, 1);

@@ -212,6 +212,10 @@ impl Update {
         if sha256(&text) != header.sha256 {
             return Err(damaged());
         }
-        Ok(Some(StoredCheckpoint { last: LastCheckpoint { header, version: blob.version().clone() }, text, slot }))
+        Ok(Some(StoredCheckpoint {
+            last: LastCheckpoint { header, version: blob.version().clone() },
+            text,
+            slot,
+        }))
     }
 }

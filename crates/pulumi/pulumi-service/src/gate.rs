@@ -39,7 +39,8 @@ pub(crate) fn check(op: Op, path: &StackPath, state: &[u8]) -> Result<Readable> 
     let Some(snapshot) = &file.snapshot else { return Ok(Readable::None) };
     let report = verify(snapshot, &VerifyOptions::default().loading(true));
     if let Some(found) = report.findings.iter().find(|finding| finding.rule.is_of_loading()) {
-        return Err(Error::new(ErrorKind::Invalid, op, path).because(format!("pulumi cannot load the state: {found}")));
+        return Err(Error::new(ErrorKind::Invalid, op, path)
+            .because(format!("pulumi cannot load the state: {found}")));
     }
     check_readable(op, path, snapshot)
 }
@@ -125,7 +126,9 @@ impl Stack {
         let mut file = deployment::read(op, self.path(), &state)?;
         if let Some(snapshot) = &mut file.snapshot {
             seal_snapshot(snapshot, &StackEncrypter(secrets)).map_err(|error| {
-                self.error(ErrorKind::Invalid, op).because("its secrets cannot be encrypted").with_source(error)
+                self.error(ErrorKind::Invalid, op)
+                    .because("its secrets cannot be encrypted")
+                    .with_source(error)
             })?;
         }
         deployment::write(op, self.path(), file)

@@ -235,7 +235,9 @@ impl Update {
         let why = if with.recorded_bytes > limit {
             format!("the journal records more than the {limit} bytes that a state may have")
         } else if with.base_bytes.saturating_add(with.bytes) > most {
-            format!("the state and the journal of the update have more than {most} bytes, for which there is no memory")
+            format!(
+                "the state and the journal of the update have more than {most} bytes, for which there is no memory"
+            )
         } else {
             return Ok(());
         };

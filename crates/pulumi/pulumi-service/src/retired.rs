@@ -200,7 +200,9 @@ impl Stacks {
 
     fn small(&self, op: Op, name: &str) -> Result<Document> {
         let name = Name::parse(name).map_err(|error| {
-            Error::new(ErrorKind::Corrupt, op, name).because("it is not the name of a document").with_source(error)
+            Error::new(ErrorKind::Corrupt, op, name)
+                .because("it is not the name of a document")
+                .with_source(error)
         })?;
         Ok(self.documents().document(&name))
     }

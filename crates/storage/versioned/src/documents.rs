@@ -246,7 +246,8 @@ impl Documents {
         let listed = self.shared.store.list(&layout::heads(root, &filter.prefix), &options).await;
         let listed = listed.map_err(|error| Error::of_store(Op::List, self, error))?;
         let named = listed.blobs.into_iter();
-        let named = named.filter_map(|blob| Some((layout::name_of_head(root, &blob.name)?, blob.meta.version)));
+        let named =
+            named.filter_map(|blob| Some((layout::name_of_head(root, &blob.name)?, blob.meta.version)));
         let (names, versions) = named.unzip();
         Ok(NamePage { names, versions, next: listed.next })
     }

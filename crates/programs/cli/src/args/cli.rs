@@ -6,8 +6,8 @@ use groundstate_statemgr::WorkspaceName;
 #[cfg(feature = "server")]
 use super::audit::AuditArgs;
 use super::change::{
-    EditArgs, LockCommandArgs, LocksArgs, LogArgs, MergeErroredArgs, MvArgs, PullArgs,
-    PushArgs, RecoverArgs, ReplaceProviderArgs, SalvageArgs, SplitArgs, UndoArgs, UnlockArgs,
+    EditArgs, LockCommandArgs, LocksArgs, LogArgs, MergeErroredArgs, MvArgs, PullArgs, PushArgs, RecoverArgs,
+    ReplaceProviderArgs, SalvageArgs, SplitArgs, UndoArgs, UnlockArgs,
 };
 use super::encryption::EncryptionArgs;
 use super::journal::JournalArgs;

@@ -30,8 +30,9 @@ impl Force {
             _ => {}
         }
         let rule = |code: &str| {
-            Rule::from_id(code.trim())
-                .ok_or_else(|| format!("{code:?} is not the code of a finding of a Pulumi state, such as GS0659"))
+            Rule::from_id(code.trim()).ok_or_else(|| {
+                format!("{code:?} is not the code of a finding of a Pulumi state, such as GS0659")
+            })
         };
         text.split(',').map(rule).collect::<Result<_, _>>().map(Self::Codes)
     }

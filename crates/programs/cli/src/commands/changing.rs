@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use groundstate_pulumi_integrity::Flag;
 
 use crate::args::{
-    ChangeSecretsProviderArgs, EditArgs, FlagArgs, HistoryArgs, MergeErroredArgs, MvArgs,
+    AddressesArgs, ChangeSecretsProviderArgs, EditArgs, FlagArgs, HistoryArgs, MergeErroredArgs, MvArgs,
     PendingCommand, PushArgs, RecoverArgs, RepairArgs, ReplaceProviderArgs, RmArgs, RollbackArgs, SplitArgs,
     StackMoveArgs, UndoArgs,
 };

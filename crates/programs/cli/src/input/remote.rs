@@ -49,19 +49,6 @@ pub(crate) enum RemoteStack {
 }
 
 impl RemoteStack {
-    /// The name of its project, if the name of the stack has it.
-    pub(crate) fn project_name(&self) -> Option<&str> {
-        let name = match self {
-            Self::Bucket(stack) => stack.full_name(),
-            #[cfg(feature = "http")]
-            Self::Service(found) => found.name.as_str(),
-        };
-        match name.split('/').collect::<Vec<_>>()[..] {
-            [_, project, _] => Some(project),
-            _ => None,
-        }
-    }
-
     /// The name of the stack, if the command line has it beside the directory.
     fn name_given(&self) -> Option<&str> {
         match self {

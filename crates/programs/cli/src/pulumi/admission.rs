@@ -6,9 +6,9 @@
 use std::path::PathBuf;
 
 use bytes::Bytes;
+use groundstate_pulumi_backends::Project;
 #[cfg(feature = "http")]
 use groundstate_pulumi_backends::ServiceSecrets;
-use groundstate_pulumi_backends::Project;
 #[cfg(feature = "http")]
 use groundstate_pulumi_backends::pulumi_http::ServiceStack;
 use groundstate_pulumi_deployment::{
@@ -70,9 +70,10 @@ impl Place {
             service: None,
             config: found.remote().and_then(configuration),
             is_file: found.remote().is_none(),
-            names: found.remote().and_then(Remote::stack).and_then(|stack| {
-                Some((stack.project_name()?.to_owned(), stack.stack_name().to_owned()))
-            }),
+            names: found
+                .remote()
+                .and_then(Remote::stack)
+                .and_then(|stack| Some((stack.project_name()?.to_owned(), stack.stack_name().to_owned()))),
         }
     }
 
@@ -122,8 +123,8 @@ impl Place {
         let own = named(snapshot)?;
         let is_foreign = own.as_ref().is_some_and(|own| own.kind() == SERVICE && !self.is_own(own));
         let readable = readable_values(snapshot);
-        let stays_readable = readable > 0
-            && (force.accepted().accepts(Rule::SecretReadable) || self.keeps_readable(present));
+        let stays_readable =
+            readable > 0 && (force.accepted().accepts(Rule::SecretReadable) || self.keeps_readable(present));
         if !is_foreign && (readable == 0 || stays_readable) {
             let warning = format!("{} of {name} stand readable in {}", count(readable, "secret"), self.name);
             return Ok(Admitted::unchanged((readable > 0).then_some(warning).into_iter().collect()));
@@ -241,7 +242,9 @@ impl Place {
     /// Returns `true` if a manager of a service is that of the stack here.
     #[cfg(feature = "http")]
     fn is_own(&self, providers: &SecretsProviders) -> bool {
-        self.service.as_ref().is_some_and(|stack| ServiceSecrets::of_stack(stack.clone()).is_named_by(providers))
+        self.service
+            .as_ref()
+            .is_some_and(|stack| ServiceSecrets::of_stack(stack.clone()).is_named_by(providers))
     }
 
     #[cfg(not(feature = "http"))]
@@ -280,8 +283,8 @@ impl Place {
         name: &str,
         force: &Force,
     ) -> Result<(Bytes, Vec<String>)> {
-        let mut file = decode(&text, &DecodeOptions::default())
-            .map_err(|error| pulumi::failure(&error, name, &text))?;
+        let mut file =
+            decode(&text, &DecodeOptions::default()).map_err(|error| pulumi::failure(&error, name, &text))?;
         let admitted = self.secure(&mut file, present, name, force)?;
         let text = if admitted.changed { encoded(&file)? } else { text };
         Ok((text.into(), admitted.warnings))

@@ -167,6 +167,5 @@ impl<'f> Keys<'f> {
 fn missing(stack: Stack<'_>, values: usize) -> Failure {
     let values = count(values, "secret");
     let message = format!("{} names no secrets provider, and {values} would move", stack.name);
-    Failure::new(Kind::Unusable, message)
-        .hint("`groundstate change-secrets-provider` gives it one")
+    Failure::new(Kind::Unusable, message).hint("`groundstate change-secrets-provider` gives it one")
 }

@@ -131,11 +131,6 @@ impl ManagedState {
         }
     }
 
-    /// The state in its backend, if it is not in a file.
-    pub(crate) fn remote(&self) -> Option<&Remote> {
-        self.backup_store.as_ref().map(|backup_store| backup_store.remote())
-    }
-
     /// What names it in a command that is shown.
     pub(crate) fn shown(&self) -> String {
         self.backup_store

@@ -7,8 +7,8 @@
     reason = "helpers of tests fail by panicking"
 )]
 
-mod backups;
 mod backend_blocks;
+mod backups;
 mod check;
 mod compressed;
 mod consent;

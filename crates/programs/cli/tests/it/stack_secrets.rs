@@ -34,7 +34,8 @@ fn export(project: &Project, name: &str, change: impl FnOnce(&mut Value)) -> Str
 fn clear(project: &Project) -> String {
     export(project, "clear.json", |deployment| {
         let last = deployment["resources"].as_array_mut().unwrap().last_mut().unwrap();
-        last["outputs"]["opened"] = serde_json::json!([{SIGNATURE: SECRET, "plaintext": format!("\"{PLAIN}\"")}]);
+        last["outputs"]["opened"] =
+            serde_json::json!([{SIGNATURE: SECRET, "plaintext": format!("\"{PLAIN}\"")}]);
     })
 }
 
@@ -108,7 +109,11 @@ fn readable_secrets_are_refused_without_the_key_and_stored_by_the_name_of_their_
         assert_eq!(told.code, 0, "{}", told.stderr);
         assert!(told.stderr.contains("stand readable"), "{}", told.stderr);
         let found = run(&project, &["check", ".", "--json", "--fail-on", "warning"], None);
-        assert!(found.code == 1 && found.stdout.contains("GS0637") && !found.stdout.contains(PLAIN), "{}", found.stdout);
+        assert!(
+            found.code == 1 && found.stdout.contains("GS0637") && !found.stdout.contains(PLAIN),
+            "{}",
+            found.stdout
+        );
     }
 }
 
@@ -178,7 +183,8 @@ fn states_that_pulumi_cannot_load_are_refused_by_their_codes() {
         let project = Project::of("plain");
         export(&project, "damaged.json", damage);
         let before = stored(&project);
-        for args in [&["push", ".", "damaged.json", "--yes"][..], &["undo", ".", "--from", "damaged.json", "--yes"]]
+        for args in
+            [&["push", ".", "damaged.json", "--yes"][..], &["undo", ".", "--from", "damaged.json", "--yes"]]
         {
             let refused = run(&project, args, Some("test")).failed(5);
             assert!(refused.contains(code), "{refused}");
@@ -229,7 +235,8 @@ fn codes_of_pulumi_are_refused_for_states_of_terraform() {
     for name in ["terraform.tfstate", "new.tfstate"] {
         fs::write(folder.path().join(name), state).unwrap();
     }
-    let mut command = super::support::command(&["push", "terraform.tfstate", "new.tfstate", "--force=GS0659"]);
+    let mut command =
+        super::support::command(&["push", "terraform.tfstate", "new.tfstate", "--force=GS0659"]);
     let refused = Run::of(command.current_dir(folder.path()).output().unwrap()).failed(2);
     assert!(refused.contains("for Pulumi stacks only"), "{refused}");
 }

@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::extract::{Json, UnreadBody, StateAccess, StateParams};
+use super::extract::{Json, StateAccess, StateParams, UnreadBody};
 use super::item::LockItem;
 use crate::auth::Role;
 use crate::problem::{Problem, ProblemDocument, ProblemType};
@@ -60,10 +60,7 @@ pub(super) async fn lock(state: StateAccess) -> Result<Json<LockItem>, Refusal> 
         (status = 409, description = "Another lock is held than the one that was named.", body = ProblemDocument, content_type = "application/problem+json"),
     ),
 )]
-pub(super) async fn break_lock(
-    state: StateAccess,
-    body: UnreadBody,
-) -> Result<StatusCode, Refusal> {
+pub(super) async fn break_lock(state: StateAccess, body: UnreadBody) -> Result<StatusCode, Refusal> {
     let (access, ()) = state.with(Role::Admin, "lock.break")?;
     access.check_audit()?;
     let body: BreakLock = body.json(&access.app).await?;

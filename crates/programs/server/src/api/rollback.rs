@@ -8,7 +8,7 @@ use groundstate_versioned::{Content, Head, Step, Version, VersionOptions};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::extract::{Json, UnreadBody, StateAccess, StateParams};
+use super::extract::{Json, StateAccess, StateParams, UnreadBody};
 use super::item::VersionItem;
 use super::load::{Opened, collect, unreadable};
 use crate::auth::Role;
@@ -64,10 +64,7 @@ enum Returned {
         (status = 423, description = "Another holder has the lock.", body = ProblemDocument, content_type = "application/problem+json"),
     ),
 )]
-pub(super) async fn rollback(
-    state: StateAccess,
-    body: UnreadBody,
-) -> Result<Json<VersionItem>, Problem> {
+pub(super) async fn rollback(state: StateAccess, body: UnreadBody) -> Result<Json<VersionItem>, Problem> {
     let (access, ()) = state.with(Role::Write, "state.rollback")?;
     access.check_audit()?;
     let body: Rollback = body.json(&access.app).await?;

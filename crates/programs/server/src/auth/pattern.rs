@@ -165,7 +165,11 @@ mod tests {
             ("bank/*", "shop/", false),
             ("shopping/*", "shop/", false),
         ] {
-            assert_eq!(Pattern::parse(pattern).unwrap().may_begin(beginning), expected, "{pattern} {beginning}");
+            assert_eq!(
+                Pattern::parse(pattern).unwrap().may_begin(beginning),
+                expected,
+                "{pattern} {beginning}"
+            );
         }
     }
 

@@ -129,7 +129,9 @@ impl Grant {
             return never("state", &self.state, "there is a name on both sides of the slash");
         }
         match parts.first() {
-            Some(first) if !is_name(first) => never("state", &self.state, "it has letters, digits and -_. only"),
+            Some(first) if !is_name(first) => {
+                never("state", &self.state, "it has letters, digits and -_. only")
+            }
             _ => Ok(()),
         }
     }

@@ -211,7 +211,11 @@ impl Config {
             metrics: metrics(&mut reader),
             secrets_key: reader.text("pulumi.secrets_key").map(|(text, _)| text),
             secrets_key_file: reader.path("pulumi.secrets_key_file").map(|(path, _)| path),
-            lost_secrets_keys: reader.list("pulumi.lost_secrets_keys", "the name of a key").0.into_iter().collect(),
+            lost_secrets_keys: reader
+                .list("pulumi.lost_secrets_keys", "the name of a key")
+                .0
+                .into_iter()
+                .collect(),
             buckets: buckets(&mut reader),
             insecure_plain_http: reader.switch("insecure_plain_http"),
             insecure_no_authentication: reader.switch("insecure_no_authentication"),

@@ -68,8 +68,7 @@ const FORMS: &str =
     "write it as a path, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, azblob://CONTAINER/PREFIX or memory:";
 
 /// What URLs of stores begin with.
-const SCHEMES: [&str; 9] =
-    ["file", "s3", "gs", "gcs", "az", "azblob", "postgres", "postgresql", "memory"];
+const SCHEMES: [&str; 9] = ["file", "s3", "gs", "gcs", "az", "azblob", "postgres", "postgresql", "memory"];
 
 impl InvalidStore {
     fn new(reason: impl Into<String>) -> Self {
@@ -237,8 +236,12 @@ mod tests {
                 "{text}"
             );
         }
-        for text in ["memory", "Memory", "memory:states", "s3:states", "gs:/states", "postgres:states", "s3"] {
-            assert!(StorePlace::parse(text).unwrap_err().hint().is_some_and(|hint| hint.contains("./")), "{text}");
+        for text in ["memory", "Memory", "memory:states", "s3:states", "gs:/states", "postgres:states", "s3"]
+        {
+            assert!(
+                StorePlace::parse(text).unwrap_err().hint().is_some_and(|hint| hint.contains("./")),
+                "{text}"
+            );
         }
         for path in ["./memory", "memories", "/var/lib/memory", "a:b", "s3states"] {
             assert!(matches!(StorePlace::parse(path), Ok(StorePlace::Directory(_))), "{path}");

@@ -85,9 +85,8 @@ impl Unpacked<'_> {
             return Err(io::Error::other(Stop::TooLarge));
         }
         let unpacked = size as u64;
-        let is_bomb = |packed: u64| {
-            unpacked > UNPACKED_FREELY && unpacked > packed.saturating_mul(MOST_RATIO)
-        };
+        let is_bomb =
+            |packed: u64| unpacked > UNPACKED_FREELY && unpacked > packed.saturating_mul(MOST_RATIO);
         if self.packed.is_some_and(is_bomb) {
             return Err(io::Error::other(Stop::Ratio));
         }
@@ -177,10 +176,9 @@ impl Incoming<'_> {
         match encoding.as_deref() {
             None | Some(b"identity" | b"") => Ok(false),
             Some(b"gzip" | b"x-gzip") => Ok(true),
-            Some(_) => Err(Problem::new(
-                ProblemType::UnsupportedMedia,
-                "bodies are packed by gzip or not at all",
-            )),
+            Some(_) => {
+                Err(Problem::new(ProblemType::UnsupportedMedia, "bodies are packed by gzip or not at all"))
+            }
         }
     }
 
@@ -224,7 +222,8 @@ fn refusal(error: &io::Error, limit: usize) -> Problem {
     match error.get_ref().and_then(|error| error.downcast_ref::<Stop>()) {
         Some(Stop::TooLarge) => too_large(limit),
         Some(Stop::Ratio) => {
-            let detail = format!("the body unpacks to more than {MOST_RATIO} times its size; send it unpacked");
+            let detail =
+                format!("the body unpacks to more than {MOST_RATIO} times its size; send it unpacked");
             Problem::new(ProblemType::TooLarge, detail)
         }
         None => Problem::new(ProblemType::BadRequest, "Bad Request: the body is not packed by gzip"),

@@ -125,7 +125,8 @@ async fn info(stack: &Stack, account: &Account, version: StackVersion) -> Result
         },
         None => None,
     };
-    let config_bytes = request.as_ref().and_then(|request| request.config.as_ref()).map_or(0, |config| config.get().len());
+    let config_bytes =
+        request.as_ref().and_then(|request| request.config.as_ref()).map_or(0, |config| config.get().len());
     account.take(EACH_UPDATE + 8 * config_bytes as u64)?;
     let (mut environment, mut config) = (BTreeMap::new(), BTreeMap::new());
     let (mut message, mut source) = (String::new(), None);

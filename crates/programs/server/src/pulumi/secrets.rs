@@ -60,9 +60,7 @@ impl Openers {
         let former = former
             .into_iter()
             .filter(|opener| Some(opener.id()) != known.as_deref() && client.may(Role::Read, opener.path()));
-        let former: Vec<_> = former
-            .map(|opener| OpenerKind::Former(Box::new(opener)))
-            .collect();
+        let former: Vec<_> = former.map(|opener| OpenerKind::Former(Box::new(opener))).collect();
         let mut openers = Vec::new();
         match present {
             Ok(access) => openers.push(OpenerKind::Present(Box::new(access))),
@@ -95,7 +93,9 @@ impl Openers {
                 }
             };
             let mut count = 0;
-            for (ciphertext, place) in ciphertexts.iter().zip(&mut opened).filter(|(_, place)| place.is_none()) {
+            for (ciphertext, place) in
+                ciphertexts.iter().zip(&mut opened).filter(|(_, place)| place.is_none())
+            {
                 match secrets.decrypt(ciphertext.as_bytes()) {
                     Ok(mut text) => {
                         *place = Some(PlainBytes::new(std::mem::take(&mut *text)));
@@ -166,7 +166,8 @@ pub(super) async fn batch_decrypt(
     let app = incoming.app;
     let BatchDecrypt { ciphertexts } = incoming.large(Cost::VALUES).await?;
     let plaintexts = app.carry_out(openers.open(client, &ciphertexts)).await??;
-    app.apart(|| json(&BatchDecrypted { plaintexts: ciphertexts.into_iter().zip(plaintexts).collect() })).await?
+    app.apart(|| json(&BatchDecrypted { plaintexts: ciphertexts.into_iter().zip(plaintexts).collect() }))
+        .await?
 }
 
 /// `POST …/decrypt/log-decryption`: that a client shows secrets, which the audit log has already.

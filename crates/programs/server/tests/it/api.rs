@@ -453,7 +453,10 @@ async fn page_of_locks_or_of_a_search_is_full_or_the_last() {
     };
     let (first, next) = locks("limit=2").await;
     assert_eq!(first, ["state-0007", "state-0900"]);
-    assert_eq!(locks(&format!("limit=2&after={}", next.unwrap())).await, (vec!["state-1199".to_owned()], None));
+    assert_eq!(
+        locks(&format!("limit=2&after={}", next.unwrap())).await,
+        (vec!["state-1199".to_owned()], None)
+    );
 
     // What had no lock is read once, and again when it has changed.
     blobs.calls();

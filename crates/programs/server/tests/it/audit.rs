@@ -262,7 +262,8 @@ async fn second_lock_under_the_same_id_is_recorded() {
     admin.lock("a").await.is(200);
     drop((lock, admin));
     let entries = audited.entries().await;
-    let told: Vec<_> = entries.iter().map(|(actor, action, _, reason)| (&**actor, &**action, &**reason)).collect();
+    let told: Vec<_> =
+        entries.iter().map(|(actor, action, _, reason)| (&**actor, &**action, &**reason)).collect();
     let expected = [
         ("lock", "state.lock", "lock a"),
         ("lock", "state.lock", "lock a, which it holds already"),

@@ -75,7 +75,11 @@ async fn body_that_needs_more_than_a_caller_may_have_is_413_on_every_route() {
         ("/api/stacks/acme/shop".to_owned(), values("state", many)),
     ] {
         let answer = send_packed(&client, &path, body.as_bytes()).await.is(413);
-        assert!(answer.text().contains("limits.memory") || answer.text().contains("200 times"), "{}", answer.text());
+        assert!(
+            answer.text().contains("limits.memory") || answer.text().contains("200 times"),
+            "{}",
+            answer.text()
+        );
         let answer = send(&client, &path, body).await.is(413);
         assert!(answer.text().contains("limits.memory"), "{path}: {}", answer.text());
     }
@@ -122,7 +126,8 @@ async fn request_without_memory_is_503_with_a_time_and_others_go_on() {
     });
     // What is left of a refused body is read.
     let held = held.fuse();
-    let ann = server.client_of(Principal::new("ann", PrincipalKind::Token, vec![Grant::everything(Role::Write)]));
+    let ann =
+        server.client_of(Principal::new("ann", PrincipalKind::Token, vec![Grant::everything(Role::Write)]));
     let slow = tokio::spawn({
         let ann = ann.clone();
         async move { send(&ann, &format!("{STACK}/import"), Body::from_stream(held)).await }
@@ -148,12 +153,27 @@ async fn no_body_is_read_for_a_caller_without_the_role() {
         server.client_of(Principal::new("ann", PrincipalKind::Token, vec![grant]))
     };
     let client = elsewhere(Role::Admin);
-    for tail in ["/import", "/versions", "/rename", "/update", "/preview", "/encrypt", "/decrypt", "/batch-encrypt", "/batch-decrypt"] {
+    for tail in [
+        "/import",
+        "/versions",
+        "/rename",
+        "/update",
+        "/preview",
+        "/encrypt",
+        "/decrypt",
+        "/batch-encrypt",
+        "/batch-decrypt",
+    ] {
         announce(&client, &format!("{STACK}{tail}")).await.is(403);
     }
-    let patch = Request::patch(format!("{STACK}/tags")).header("expect", "100-continue").body(unread()).unwrap();
+    let patch =
+        Request::patch(format!("{STACK}/tags")).header("expect", "100-continue").body(unread()).unwrap();
     client.send(patch).await.is(403);
-    for path in [URL, "/api/v1/states/shop/network/default/rollback", "/api/v1/states/shop/network/default/lock/break"] {
+    for path in [
+        URL,
+        "/api/v1/states/shop/network/default/rollback",
+        "/api/v1/states/shop/network/default/lock/break",
+    ] {
         announce(&client, path).await.is(403);
     }
     announce(&client, "/api/stacks/acme/shop").await.is(403);

@@ -6,8 +6,8 @@ use groundstate_blobs_fs::BucketFiles;
 use groundstate_conformance::FaultyBlobs;
 use groundstate_pulumi_diy::blobs::MemoryBlobs;
 use groundstate_pulumi_diy::{
-    Compression, Error, ErrorKind, Holder, ImportOptions, JournalOptions, LeftoverKind, LockOptions, Options, PruneRules,
-    RemoveOptions, Stack, StackFilter, Unguarded,
+    Compression, Error, ErrorKind, Holder, ImportOptions, JournalOptions, LeftoverKind, LockOptions, Options,
+    PruneRules, RemoveOptions, Stack, StackFilter, Unguarded,
 };
 
 use crate::support::{Bucket, WithNames, document, stack};

@@ -4,9 +4,7 @@
 //! the state keeps the provider that it had.
 
 use bytes::Bytes;
-use groundstate_pulumi_deployment::{
-    DecodeOptions, DeploymentFile, decode, readable_secrets, sealed_values,
-};
+use groundstate_pulumi_deployment::{DecodeOptions, DeploymentFile, decode, readable_secrets, sealed_values};
 use groundstate_pulumi_journal::Entry;
 use groundstate_pulumi_snapshot::{SecretsProvider, Snapshot};
 use serde::Deserialize;

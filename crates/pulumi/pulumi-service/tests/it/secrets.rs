@@ -94,7 +94,8 @@ fn state(member: &str, outputs: &str) -> String {
     )
 }
 
-const READABLE: &str = r#"{"a":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","plaintext":"\"hush\""}}"#;
+const READABLE: &str =
+    r#"{"a":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","plaintext":"\"hush\""}}"#;
 
 #[tokio::test]
 async fn readable_secrets_are_encrypted_by_the_key_of_their_stack_or_refused() {

@@ -21,7 +21,7 @@ pub(crate) use pending::{clear, list as list_pending, resolve};
 pub(crate) use provider::change_secrets_provider;
 pub(crate) use push::push;
 pub(crate) use repair::repair;
-pub(super) use run::encoded;
 pub(crate) use rollback::{rollback, undo_stack};
+pub(super) use run::encoded;
 pub(crate) use undo::undo;
 pub(crate) use verbs::{flag, mv, rm};

@@ -294,7 +294,8 @@ impl Migration<'_> {
 /// Refuses to copy a state with readable secrets, whose bytes would be the same at the target.
 async fn refuse_readable(found: &FoundStack, source: &Stack) -> Result<()> {
     // A state that cannot be read is explained where it is to be copied.
-    let Ok(Some(file)) = source.read().await.and_then(|read| read.map(|read| read.decode()).transpose()) else {
+    let Ok(Some(file)) = source.read().await.and_then(|read| read.map(|read| read.decode()).transpose())
+    else {
         return Ok(());
     };
     let readable = file.snapshot.as_ref().map_or(0, readable_values);

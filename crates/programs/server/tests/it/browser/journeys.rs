@@ -24,10 +24,14 @@ async fn a_user_finds_a_state_compares_it_breaks_its_lock_rolls_it_back_and_sees
     page.shows("OperationTypeApply");
     page.shows("l-1");
     // The whole block: with the address alone Terraform would lock nothing.
-    for member in ["address        = \"http", "lock_address   = \"http", "unlock_address = \"http", "backend \"http\""] {
+    for member in
+        ["address        = \"http", "lock_address   = \"http", "unlock_address = \"http", "backend \"http\""]
+    {
         page.shows(member);
     }
-    page.wait_for("[...document.querySelectorAll('main button')].some((it) => it.innerText === 'Copy the block')");
+    page.wait_for(
+        "[...document.querySelectorAll('main button')].some((it) => it.innerText === 'Copy the block')",
+    );
 
     page.click(&format!("a[href='{STATE}/resources']"));
     page.shows("1 to 2 of 2");

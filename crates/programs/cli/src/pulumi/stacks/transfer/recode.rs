@@ -107,9 +107,8 @@ impl Recoder {
             (None, Some(stack)) => Arc::new(service_secrets::of_stack(stack)?),
             (None, None) => {
                 let secrets = count(readable, "secret");
-                let message = format!(
-                    "{name} names no secrets provider, and {secrets} would be stored readable"
-                );
+                let message =
+                    format!("{name} names no secrets provider, and {secrets} would be stored readable");
                 return Err(Failure::new(Kind::Unusable, message).hint(
                     "`--secrets-provider passphrase`, or the URL of a key, encrypts them on their way",
                 ));
