@@ -86,8 +86,8 @@ impl Guard {
     }
 }
 
-/// Opens a file of ours. Whoever can open it can lock it, and so stop all writes: a private one is closed to others, also where a release before made
-/// it readable.
+/// Opens a lock file. Any user who can open the file can lock it and so stop all writes. A private file is therefore closed to
+/// other users, also where an earlier release made it readable.
 fn open(path: &Path, private: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 
 use groundstate_pulumi_integrity::{Accepted, Rule};
 
-use crate::report::error::{Failure, Kind, Result};
-
 /// Word that stands for `--force` without names.
 pub(super) const WHOLE: &str = "all";
 /// Word that stands for a missing `--force`.
@@ -51,15 +49,9 @@ impl Force {
         }
     }
 
-    /// Refuses codes, which only name findings of Pulumi states.
-    pub(crate) fn refuse_codes(&self) -> Result<()> {
-        match self {
-            Self::Codes(_) => {
-                let message = "`--force` takes codes for Pulumi stacks only";
-                Err(Failure::new(Kind::Usage, message).hint("leave them out: `--force` skips all checks"))
-            }
-            _ => Ok(()),
-        }
+    /// Returns `true` if codes are named.
+    pub(crate) fn has_codes(&self) -> bool {
+        matches!(self, Self::Codes(_))
     }
 }
 
@@ -73,7 +65,7 @@ mod tests {
     fn codes_accept_what_they_name_and_no_more() {
         let force = Force::parse("GS0659,GS0650").unwrap();
         assert!(force.accepted().accepts(Rule::SecretWithoutManager) && !force.is_whole());
-        assert!(!force.accepted().accepts(Rule::NumberRange) && force.refuse_codes().is_err());
+        assert!(!force.accepted().accepts(Rule::NumberRange) && force.has_codes());
         assert!(!Force::Whole.accepted().accepts(Rule::SecretReadable));
         assert!(Force::parse("GS0637").unwrap().accepted().accepts(Rule::SecretReadable));
         for wrong in ["", "GS0101", "GS0659,", "gs0659"] {

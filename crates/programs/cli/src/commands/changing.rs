@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use groundstate_pulumi_integrity::Flag;
 
 use crate::args::{
-    AddressesArgs, ChangeSecretsProviderArgs, EditArgs, FlagArgs, HistoryArgs, MergeErroredArgs, MvArgs,
-    PendingCommand, PushArgs, RecoverArgs, RepairArgs, ReplaceProviderArgs, RmArgs, RollbackArgs, SplitArgs,
-    StackMoveArgs, UndoArgs,
+    AddressesArgs, ChangeSecretsProviderArgs, EditArgs, FlagArgs, Force, HistoryArgs, MergeErroredArgs,
+    MvArgs, PendingCommand, PushArgs, RecoverArgs, RepairArgs, ReplaceProviderArgs, RmArgs, RollbackArgs,
+    SplitArgs, StackMoveArgs, UndoArgs,
 };
 use crate::input::family::Family;
 use crate::input::location::StateLocation;
@@ -151,7 +151,7 @@ pub(super) fn rollback(args: &RollbackArgs) -> Result {
     match is_stack(&found) {
         true => pulumi::rollback(args, found),
         false => {
-            args.force.refuse_codes()?;
+            refuse_codes(&args.force)?;
             terraform::rollback::run(args, found)
         }
     }
@@ -195,7 +195,7 @@ pub(super) fn undo(args: &UndoArgs) -> Result {
     match is_to_undo_by_pulumi(args, &found) {
         true => pulumi::undo(args, found),
         false => {
-            args.force.refuse_codes()?;
+            refuse_codes(&args.force)?;
             terraform::undo::run(args, found)
         }
     }
@@ -223,7 +223,7 @@ pub(super) fn push(args: &PushArgs) -> Result {
     let found = StoredState::at(&args.place.state)?;
     let message = match (state, found) {
         (State::Terraform(state), StoredState::Terraform(found)) => {
-            args.force.refuse_codes()?;
+            refuse_codes(&args.force)?;
             return terraform::push::run(args, &state, found);
         }
         (_, StoredState::Pulumi(found)) if !is_stack(&found) => {
@@ -258,4 +258,13 @@ fn terraform_beside(state: State, command: &str, hint: &str) -> Result<Terraform
         State::Terraform(state) => Ok(state),
         State::Pulumi(state) => Err(not_theirs(&state.name, command, hint)),
     }
+}
+
+/// Refuses the codes of `--force`, which only name findings of Pulumi states.
+fn refuse_codes(force: &Force) -> Result<()> {
+    if force.has_codes() {
+        let message = "`--force` takes codes for Pulumi stacks only";
+        return Err(Failure::new(Kind::Usage, message).hint("leave them out: `--force` skips all checks"));
+    }
+    Ok(())
 }

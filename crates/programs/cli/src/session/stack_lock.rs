@@ -54,7 +54,7 @@ async fn release(found: &FoundStack, lock: &HeldLock) {
     if let Some(error) = released.err().or(lost) {
         return lock_end::stack_not_released(lock.stack(), &found.command("unlock --force"), &error);
     }
-    // A lease that stays harms nobody, so what keeps it is not told.
+    // A lease that stays blocks no client, so its error is not reported.
     drop(lock.stack().forget_lease().await);
 }
 

@@ -169,7 +169,7 @@ pub(super) async fn clear(backend: &Backend, key: &Key) -> Result<bool> {
     Ok(put(backend, key, &LeaseObject { token, holder: None }, Some(&found.version)).await?.is_some())
 }
 
-/// Removes a lease that nobody holds. `false` if it is held or was written meanwhile, or if the store cannot tell.
+/// Removes a lease without a holder. Returns `false` if the lease is held or was written meanwhile, or if the store cannot tell.
 pub(super) async fn remove_free(backend: &Backend, key: &Key) -> Result<bool> {
     if !backend.store().capabilities().conditional_delete {
         return Ok(false);

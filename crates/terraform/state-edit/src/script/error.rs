@@ -88,7 +88,7 @@ pub enum ScriptFault {
          address alone, or {pattern} for all of them"
     )]
     Ambiguous {
-        /// The text.
+        /// Address as the script has it.
         text: String,
         /// How many other addresses the pattern matches.
         others: usize,

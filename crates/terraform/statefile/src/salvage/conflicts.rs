@@ -23,7 +23,7 @@ enum Part {
     Theirs,
 }
 
-/// The conflicts of a text: lines that belong to one side only, to the ancestor, or to nobody.
+/// The conflicts of a text: lines that belong to one side only, to the ancestor, or to neither.
 #[derive(Debug)]
 pub(super) struct Conflicts {
     parts: Vec<(Part, Range<usize>)>,
