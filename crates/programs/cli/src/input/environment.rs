@@ -51,7 +51,15 @@ fn trusted_servers() -> Result<Option<String>> {
     let mut text = String::new();
     let read = File::open(&path).and_then(|file| file.take(MOST_SERVERS).read_to_string(&mut text));
     match read {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        // A home that belongs to another user, as under `sudo -u`, trusts no server.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::PermissionDenied
+            ) =>
+        {
+            Ok(None)
+        }
         Err(error) => Err(Failure::unreadable(&path, &error)),
         Ok(_) => {
             let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());

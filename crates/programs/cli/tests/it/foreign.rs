@@ -95,7 +95,9 @@ fn scripts_and_providers_that_are_nearly_right_are_answered_with_what_was_meant(
 
 #[test]
 fn a_truncated_state_names_the_command_that_recovers_it() {
-    let text = with_resources(&resource("a_b", "c", r#"{"attributes": {}}"#));
+    let resources =
+        ["c", "d"].map(|name| resource("a_b", name, r#"{"schema_version": 0, "attributes": {}}"#));
+    let text = with_resources(&resources.join(", "));
     let cut = &text[..text.len() - 20];
     let file = state(cut);
     let said = file.mask(&groundstate(&["list", &file.path]).failed(4));

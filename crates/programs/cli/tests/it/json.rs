@@ -13,31 +13,13 @@ use super::support::{Run, resource, with_resources, workspace};
 
 /// Members that no run here has, and why.
 const NOT_SEEN: &[(&str, &str)] = &[
-    ("backups.backups[].restored", "the tests of backups look at it"),
-    ("backups.backups[].next", "as above"),
-    ("backups.backups[].bytes", "as above"),
-    ("backups.backups[].number", "as above"),
-    ("backups.backups[].operation", "as above"),
-    ("backups.backups[].path", "as above"),
-    ("backups.backups[].time", "as above"),
-    ("backups.backups", "as above"),
-    ("backups.format_version", "as above"),
-    ("backups.state", "as above"),
-    ("log.operations[].states[].backup", "the tests of backups look at it"),
-    ("log.operations[].states[].file", "as above"),
-    ("log.operations[].states[].restored", "as above"),
-    ("store.other", "the tests of backups look at it"),
-    ("store.other.backup", "as above"),
-    ("store.other.diff", "as above"),
-    ("store.other.lineage", "as above"),
-    ("store.other.serial", "as above"),
-    ("store.other.state", "as above"),
-    ("store.other.written", "as above"),
     ("audit-show.entries[].remote", "entries of servers have it, and a test of a server looks at it"),
     ("audit-show.entries[].request", "as above"),
+    ("change.changes[].deposed_key", "a change of one deposed object"),
     ("common.holder.expires", "only leases of Azure end by themselves"),
     ("encryption-status.states[].key", "key services have it"),
     ("encryption-status.states[].key_version", "as above"),
+    ("history.snapshots[].by", "a test of the history at a server looks at it"),
     ("message.notice.code", "commands with `--json` have no notice about a place in a file yet"),
     ("message.notice.place", "as above"),
     ("order.dropped[].from", "a plan in which edges of providers close a cycle"),
@@ -48,6 +30,9 @@ const NOT_SEEN: &[(&str, &str)] = &[
     ("stacks-migrate.stacks[].sha256", "the tests of moves between services look at it"),
     ("stacks.stacks[].unreadable", "a test of the stacks looks at it"),
 ];
+
+/// Members that depend on what other tests did before: they share the log and the state directory. The tests of backups look at them.
+const OF_BACKUPS: &[&str] = &["backups.", "log.", "store.other"];
 
 /// The forms of other programs, which have no schema here.
 const OTHER_FORMS: &[&str] = &["outputs"];
@@ -437,7 +422,8 @@ fn documents_and_messages_are_what_the_schemas_say() {
     runs.finish();
     // A member that no run has may be one that is gone, and a command that was not run may print anything.
     assert_eq!(runs.commands, runs.schemas.commands());
-    let unseen: Vec<String> = runs.schemas.members().difference(&runs.schemas.seen).cloned().collect();
+    let mut unseen: Vec<String> = runs.schemas.members().difference(&runs.schemas.seen).cloned().collect();
+    unseen.retain(|member| !OF_BACKUPS.iter().any(|beginning| member.starts_with(beginning)));
     let expected: Vec<&str> = NOT_SEEN.iter().map(|(member, _)| *member).collect();
     assert_eq!(unseen, expected);
 }

@@ -217,7 +217,13 @@ fn checks_every_rule_and_points_into_the_file() {
         assert!(finding["line"].as_u64().unwrap() >= 1 && finding["path"].is_string(), "{finding}");
     }
     assert!(findings.iter().any(|finding| finding["original"].is_string()));
-    let said = groundstate(&["check", &state(sealed()).path]).clean();
+    let readable = groundstate(&["check", &state(sealed()).path]);
+    assert!(readable.code == 1 && readable.stdout.contains("GS0637"), "{}", readable.stdout);
+    let encrypted = sealed().replace(
+        r#""plaintext":"\"hunter2\"""#,
+        r#""ciphertext":"v1:F+6ZduKKd8G0/V7L:PGMFeIzwobWRKmEAzUdaQHqC5mMRIQ==""#,
+    );
+    let said = groundstate(&["check", &state(encrypted).path]).clean();
     assert!(said.ends_with(": nothing found in 2 resources and 0 pending operations\n"), "{said}");
 }
 

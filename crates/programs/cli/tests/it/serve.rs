@@ -214,7 +214,7 @@ fn a_port_that_is_taken_is_named() {
     let (dir, address) = (tempfile::tempdir().unwrap(), taken.local_addr().unwrap().to_string());
     let run =
         groundstate(&["serve", "--init", "--store", dir.path().to_str().unwrap(), "--listen", &address]);
-    let said = run.failed(3);
+    let said = run.failed(12);
     assert!(
         said.contains(&format!("error: cannot listen on {address}: another process listens there")),
         "{said}"
@@ -225,8 +225,9 @@ fn a_port_that_is_taken_is_named() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_directory_that_cannot_be_written_to_is_named() {
-    for store in ["/proc/groundstate", "/proc"] {
-        let said = groundstate(&["serve", "--init", "--store", store, "--listen", "127.0.0.1:0"]).failed(3);
+    for (store, code) in [("/proc/groundstate", 3), ("/proc", 12)] {
+        let said =
+            groundstate(&["serve", "--init", "--store", store, "--listen", "127.0.0.1:0"]).failed(code);
         assert!(said.contains("/proc") && said.contains("--store DIRECTORY"), "{said}");
     }
 }
