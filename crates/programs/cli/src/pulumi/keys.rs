@@ -84,8 +84,9 @@ impl<'f> Keys<'f> {
             warnings = secrets::follow(&mut part, renamed)?;
         } else if sealed > 0 {
             let (from, to) = (self.source, self.dest);
-            self.open_source(sealed)?;
+            // A destination without a key is refused before the user is asked for the passphrase of the source.
             self.open_dest(sealed)?;
+            self.open_source(sealed)?;
             let (Some(source), Some(dest)) = (&self.managers.0, &self.managers.1) else {
                 return Err(missing(to, sealed));
             };

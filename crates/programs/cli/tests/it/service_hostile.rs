@@ -68,7 +68,7 @@ fn no_token_goes_to_an_address_that_the_user_has_not_logged_in_to() {
     let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
     stranger.set_nonblocking(true).unwrap();
     let url = format!("http://{}", stranger.local_addr().unwrap());
-    let refused = run("https://pulumi.example", &["list", &address(&url)]).fails_with(3);
+    let refused = run("https://pulumi.example", &["list", &address(&url)]).fails_with(11);
     assert!(
         refused.contains("there is no access token") && refused.contains(&format!("pulumi login {url}")),
         "{refused}"

@@ -195,7 +195,7 @@ fn refusals_change_neither_stack() {
     let of = |state: &TempState| fs::read(&state.path).unwrap();
     let before = [&file, &other, &terraform, &taken].map(of);
     for (args, code, expected) in [
-        (vec!["net", "--to", &other.path], 5, "names no secrets provider, and 1 encrypted value would move"),
+        (vec!["net", "--to", &other.path], 5, "names no secrets provider, and 1 secret would move"),
         (vec!["web", "new", "--to", &other.path], 2, "keep their names when they move"),
         (vec!["web", "--to", &file.path], 2, "is both the state to move from and the state to move to"),
         (vec!["main", "--to", &other.path], 2, "cannot move providers"),

@@ -111,7 +111,7 @@ fn what_is_no_stack_is_refused_with_the_way_to_one() {
             "there is no such stack; the stacks here are organization/shop/dev",
         ),
         (vec!["list", "pulumi+s3://ana:hush@bucket#dev"], 2, "user or a password"),
-        (vec!["list", "pulumi+https://app.example/x#dev"], 3, "pulumi login https://app.example/x"),
+        (vec!["list", "pulumi+https://app.example/x#dev"], 11, "pulumi login https://app.example/x"),
         (vec!["list", "pulumi+file:///no/such/folder#dev"], 3, "does not exist"),
         (vec!["stacks", "list", "terraform.tfstate"], 2, "neither a directory nor the address"),
         (vec!["workspaces", "list", &project.stack()], 2, "Pulumi has stacks instead"),

@@ -9,7 +9,7 @@ use crate::support::{Run, command, groundstate};
 const STATE: &str = "/tf/shop/network";
 const LOCK: &str = r#"{"ID":"11111111-1111-1111-1111-111111111111","Operation":"OperationTypeApply"}"#;
 
-/// A store with three versions of a state and one of another, and no server.
+/// A store with three versions of a state, one of another and one of the note on wrapping keys, and no server.
 fn used() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let store = dir.path().join("states");
@@ -46,7 +46,7 @@ fn run(store: &Path, words: &[&str]) -> Run {
 #[test]
 fn missing_head_is_named_by_every_answer_and_made_anew_by_repair() {
     let (_dir, store) = used();
-    assert!(run(&store, &["check"]).clean().contains(", 4 versions"));
+    assert!(run(&store, &["check"]).clean().contains(", 5 versions"));
     fs::remove_file(head(&store)).unwrap();
     let server = serve(&store);
     for (method, body) in [("GET", String::new()), ("LOCK", LOCK.to_owned()), ("POST", state(9))] {

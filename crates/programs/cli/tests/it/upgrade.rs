@@ -68,7 +68,9 @@ fn writes_to_standard_output_by_each_of_its_names() {
 #[test]
 fn upgrades_a_file_in_place() {
     let file = state(with_resources(&resource("a", "b", "{}")));
-    groundstate(&["upgrade", &file.path, "--output", &file.path]).clean();
+    let run = groundstate(&["upgrade", &file.path, "--output", &file.path]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("the state before is backup 1"), "{}", run.stderr);
     assert!(fs::read_to_string(&file.path).unwrap().starts_with("{\n  \"version\": 4,"));
 }
 
