@@ -51,7 +51,10 @@ async fn a_checkpoint_is_stored_by_one_request_and_the_lease_read_by_another() {
     // Another node stores one: this one finds out, and goes on from there.
     save(&service, "c").await;
     save(&node, "d").await;
-    assert_eq!(requests.take(), ["put checkpoint", "get checkpoint", "put checkpoint", "get head"]);
+    assert_eq!(
+        requests.take(),
+        ["put checkpoint", "head checkpoint", "get checkpoint", "put checkpoint", "get head"]
+    );
     service.wait(301);
     assert_eq!(urns(&state(&stack).await), [urn("d")]);
 }

@@ -24,7 +24,7 @@ fn export(deployment: Value) -> String {
 #[tokio::test]
 async fn secrets_of_the_service_are_refused_for_what_others_have_to_open() {
     let node = Node::new();
-    let own = of_the_service(&[ROOT], Some("v1:x"));
+    let own = of_the_service(&[ROOT], Some("eA=="));
     let new = NewStack::default().state(export(own.clone()));
     let refused = node.stacks.create(&path("dev"), "ann", new).await.unwrap_err();
     assert!(refused.reason().contains("--secrets-provider"), "{refused}");
@@ -70,7 +70,10 @@ async fn a_provider_of_the_service_without_a_secret_leaves_the_stack_its_own() {
     let [begin, made] = makes(MADE);
     let updates: [&[&[u8]]; 2] =
         [&[begin.as_bytes(), provider.as_bytes(), made.as_bytes()], &[replaced.as_bytes()]];
-    for own in [Value::Null, json!({"type": "passphrase", "state": {"salt": "v1:x"}})] {
+    for own in [
+        Value::Null,
+        json!({"type": "passphrase", "state": {"salt": "v1:fozI5u6B030=:v1:F+6ZduKKd8G0/V7L:PGMFeIzwobWRKmEAzUdaQHqC5mMRIQ=="}}),
+    ] {
         for entries in updates {
             let mut state = deployment(&[ROOT]);
             state["secrets_providers"] = own.clone();

@@ -48,7 +48,7 @@ pub(super) fn deployment(urns: &[&str]) -> Value {
         .collect();
     json!({
         "manifest": {"time": "2026-01-02T03:04:05Z", "magic": "", "version": ""},
-        "secrets_providers": {"type": "passphrase", "state": {"salt": "v1:x"}},
+        "secrets_providers": {"type": "passphrase", "state": {"salt": "v1:fozI5u6B030=:v1:F+6ZduKKd8G0/V7L:PGMFeIzwobWRKmEAzUdaQHqC5mMRIQ=="}},
         "resources": resources,
         "metadata": {},
     })
