@@ -26,7 +26,10 @@ static STACK: OnceLock<String> = OnceLock::new();
 static REGISTRY: OnceLock<Registry> = OnceLock::new();
 
 /// Values that the command line gives to variables of configurations; they hold for the whole run.
-static GIVEN: OnceLock<(Vec<ConfigurationFile>, Vec<(String, String)>)> = OnceLock::new();
+static GIVEN: OnceLock<GivenValues> = OnceLock::new();
+
+/// Files with values, and values by name.
+type GivenValues = (Vec<ConfigurationFile>, Vec<(String, String)>);
 
 /// Largest size of a file that `--var-file` names, in bytes.
 const LARGEST: u64 = 1 << 20;

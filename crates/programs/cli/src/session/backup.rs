@@ -163,7 +163,7 @@ impl CopySuffix {
 impl Drop for CopySuffix {
     fn drop(&mut self) {
         if let Some(path) = &self.path
-            && fs::symlink_metadata(&path).is_ok_and(|file| file.is_file() && file.len() == 0)
+            && fs::symlink_metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0)
         {
             // It is empty, so nothing is lost if it stays.
             drop(fs::remove_file(path));

@@ -82,7 +82,7 @@ impl Precious {
         // What follows the damage is not read.
         names.read(&mut cursor).unwrap_or_default();
         match names.kind() {
-            Some(Precious::State(_)) => Some(Self::State(owner(text))),
+            Some(Self::State(_)) => Some(Self::State(owner(text))),
             Some(other) => Some(other),
             None if conflict && contains(text, b"\"lineage\"") => Some(Self::State(Owner::Unknown)),
             None => None,

@@ -167,7 +167,7 @@ fn a_backup_of_one_stack_takes_the_place_of_no_other() {
         serde_json::from_str(&project.run(&["undo", ".", "--list", "--json"]).clean()).unwrap();
     let first = shown["backups"].as_array().unwrap().last().unwrap()["path"].as_str().unwrap().to_owned();
     let first = groundstate(&["upgrade", &first]);
-    assert_eq!(first.stdout.as_bytes().len(), before.len());
+    assert_eq!(first.stdout.len(), before.len());
     assert!(!project.path().join("dev.backup").exists());
 }
 

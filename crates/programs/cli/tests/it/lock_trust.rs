@@ -286,7 +286,7 @@ fn kind(args: &[&str], variables: &[(&str, &str)]) -> (i32, String) {
         command.env_remove(name);
     }
     let run = Run::of(command.envs(variables.iter().copied()).stdin(Stdio::null()).output().unwrap());
-    let line = run.stderr.lines().filter(|line| line.contains("\"exit_code\"")).next_back();
+    let line = run.stderr.lines().rfind(|line| line.contains("\"exit_code\""));
     let line = line.unwrap_or_else(|| panic!("{args:?}: {}{}", run.stdout, run.stderr));
     let error = serde_json::from_str::<Value>(line).unwrap()["error"].take();
     assert_eq!(error["exit_code"], run.code, "{line}");

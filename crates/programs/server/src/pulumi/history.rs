@@ -68,7 +68,7 @@ pub(super) async fn list(
             updates.push(info(&stack, client.account(), version).await?);
         }
         updates.extend(found.unreadable.into_iter().map(unreadable));
-        updates.sort_by(|a, b| b.version.cmp(&a.version));
+        updates.sort_by_key(|update| std::cmp::Reverse(update.version));
         before = found.next;
     }
     json(&UpdateList { updates })

@@ -59,7 +59,9 @@ fn values(member: &str, count: usize) -> String {
 
 /// A body that was asked for is never sent.
 fn unread() -> Body {
-    Body::from_stream(stream::once(async { panic!("the body is read") }).map(Ok::<Bytes, std::io::Error>))
+    Body::from_stream(
+        stream::once(async { unreachable!("the body is read") }).map(Ok::<Bytes, std::io::Error>),
+    )
 }
 
 #[tokio::test]

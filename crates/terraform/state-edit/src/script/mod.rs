@@ -58,7 +58,7 @@ enum Verb {
     },
     RemoveDependency {
         from: Argument<Source>,
-        on: ConfigResource,
+        on: Box<ConfigResource>,
     },
     RemoveIdentity(Vec<Argument<Source>>),
     Taint(Vec<Argument<Source>>),
@@ -127,7 +127,7 @@ fn statement(words: &[Word<'_>]) -> Result<Option<Verb>, Misplaced> {
                 return Err((verb.column, fault));
             };
             let source = Argument { column: from.column, value: Source::parse(from)? };
-            Verb::RemoveDependency { from: source, on: dependency(on)? }
+            Verb::RemoveDependency { from: source, on: Box::new(dependency(on)?) }
         }
         "replace-provider" => {
             let argument = |word: &Word<'_>| Argument { column: word.column, value: word.text.to_owned() };

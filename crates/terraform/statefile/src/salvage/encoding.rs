@@ -20,7 +20,8 @@ const MOST_TRIES: usize = 1000;
 /// assert_eq!(from_utf16(b"{}"), None);
 /// ```
 pub fn from_utf16(text: &[u8]) -> Option<Vec<u8>> {
-    let (body, read): (&[u8], fn([u8; 2]) -> u16) = match text {
+    type ReadUnit = fn([u8; 2]) -> u16;
+    let (body, read): (&[u8], ReadUnit) = match text {
         [0xff, 0xfe, body @ ..] => (body, u16::from_le_bytes),
         [0xfe, 0xff, body @ ..] => (body, u16::from_be_bytes),
         [0x20..0x7f, 0, 0x01..0x7f, 0, ..] => (text, u16::from_le_bytes),

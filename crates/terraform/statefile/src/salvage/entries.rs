@@ -236,7 +236,7 @@ impl Entries {
         let mut draft = text.to_vec();
         let is_gone = |at: usize| self.items.get(at).is_some_and(|item| item.gone);
         for (parent, list) in &self.lists {
-            let around = parent.into_iter().flat_map(|at| self.ancestors(*at).chain([*at]));
+            let around = parent.iter().flat_map(|at| self.ancestors(*at).chain([*at]));
             if !around.into_iter().any(is_gone) {
                 self.blank(&mut draft, list);
             }
