@@ -107,7 +107,10 @@ impl Editor<'_> {
                     .map_err(|error| (from.column, ScriptFault::Read(error)))?;
                 if summary.is_empty() {
                     let address = from.value.text(&targets);
-                    return Err((from.column, ScriptFault::NoDependency { address, dependency: on.clone() }));
+                    return Err((
+                        from.column,
+                        ScriptFault::NoDependency { address, dependency: on.as_ref().clone() },
+                    ));
                 }
                 Ok(summary)
             }
