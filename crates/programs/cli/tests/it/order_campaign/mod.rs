@@ -56,7 +56,7 @@ fn campaign(product: &Product) {
         one(product, seed, &mut tally);
     }
     let Tally { equal, noted, undecided, refused, pairs, unexplained } = tally;
-    println!(
+    eprintln!(
         "{equal} orders are equal ({pairs} pairs), {noted} differ as a note says, {undecided} need the state, \
          {refused} plans were refused by the program itself"
     );
