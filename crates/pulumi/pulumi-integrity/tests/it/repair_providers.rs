@@ -57,7 +57,8 @@ fn answer(missing: &ProviderRef, providers: &[(Urn, bool)]) -> (Choice, bool) {
     }
     broken.resource_mut(providers.len()).expect("it is there").provider = Some(missing.clone());
     let plan = repair(&broken, &RepairOptions::default());
-    let [question] = plan.questions.as_slice() else { panic!("{:?}", plan.questions) };
+    assert_eq!(plan.questions.len(), 1, "{:?}", plan.questions);
+    let question = &plan.questions[0];
     (question.choices[question.chosen].clone(), question.open)
 }
 

@@ -56,10 +56,7 @@ enum Verb {
         from: Argument<String>,
         to: Argument<String>,
     },
-    RemoveDependency {
-        from: Argument<Source>,
-        on: Box<ConfigResource>,
-    },
+    RemoveDependency(Box<DependencyStatement>),
     RemoveIdentity(Vec<Argument<Source>>),
     Taint(Vec<Argument<Source>>),
     Untaint(Vec<Argument<Source>>),
@@ -69,6 +66,12 @@ enum Verb {
 struct MoveStatement {
     from: Argument<Source>,
     to: Argument<Template>,
+}
+
+#[derive(Clone, Debug)]
+struct DependencyStatement {
+    from: Argument<Source>,
+    on: ConfigResource,
 }
 
 /// A word that was read, and where it stands.
@@ -127,7 +130,7 @@ fn statement(words: &[Word<'_>]) -> Result<Option<Verb>, Misplaced> {
                 return Err((verb.column, fault));
             };
             let source = Argument { column: from.column, value: Source::parse(from)? };
-            Verb::RemoveDependency { from: source, on: Box::new(dependency(on)?) }
+            Verb::RemoveDependency(Box::new(DependencyStatement { from: source, on: dependency(on)? }))
         }
         "replace-provider" => {
             let argument = |word: &Word<'_>| Argument { column: word.column, value: word.text.to_owned() };

@@ -5,7 +5,7 @@ use groundstate_states::addr::{AbsResourceInstance, InstanceKey, ProviderSource,
 use super::error::{ScriptError, ScriptFault};
 use super::pattern::{Capture, Pattern, Source};
 use super::words::{Misplaced, Word};
-use super::{Argument, MoveStatement, Script, Statement, Verb};
+use super::{Argument, DependencyStatement, MoveStatement, Script, Statement, Verb};
 use crate::{Editor, MoveError, MoveOptions, RemoveError, ReplaceProviderError, Summary, TaintError};
 
 /// Options of a script.
@@ -100,17 +100,15 @@ impl Editor<'_> {
             }
             Verb::Remove(sources) => self.remove_sources(sources, options),
             Verb::RemoveIdentity(sources) => self.remove_identities(sources, options),
-            Verb::RemoveDependency { from, on } => {
+            Verb::RemoveDependency(statement) => {
+                let DependencyStatement { from, on } = statement.as_ref();
                 let targets: Vec<Target> = self.meant(from)?.into_iter().map(|(target, _)| target).collect();
                 let summary = self
                     .remove_dependency(&targets, on)
                     .map_err(|error| (from.column, ScriptFault::Read(error)))?;
                 if summary.is_empty() {
                     let address = from.value.text(&targets);
-                    return Err((
-                        from.column,
-                        ScriptFault::NoDependency { address, dependency: on.as_ref().clone() },
-                    ));
+                    return Err((from.column, ScriptFault::NoDependency { address, dependency: on.clone() }));
                 }
                 Ok(summary)
             }

@@ -116,6 +116,7 @@ pub(crate) async fn free(client: &Client, key: i64) -> bool {
 /// The processes of the server that hold a key.
 pub(crate) async fn holders(client: &Client, key: i64) -> Vec<i32> {
     let sql = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted \
+               AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
                AND classid::bigint = (($1::bigint >> 32) & 4294967295) AND objid::bigint = ($1::bigint & 4294967295)";
     client.query(sql, &[&key]).await.unwrap().iter().map(|row| row.get(0)).collect()
 }
