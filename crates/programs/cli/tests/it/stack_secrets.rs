@@ -84,7 +84,7 @@ fn readable_secrets_of_a_file_are_stored_encrypted() {
         let told = run(&project, args, Some("test"));
         assert_eq!(told.code, 0, "{}", told.stderr);
         assert!(told.stderr.contains("stored encrypted"), "{}", told.stderr);
-        assert_eq!(readable(&project), [PathBuf::new(); 0], "{args:?}");
+        assert_eq!(readable(&project), Vec::<PathBuf>::new(), "{args:?}");
         let shown = run(&project, &["show", ".", "--show-secrets"], Some("test")).clean();
         assert!(shown.contains(PLAIN), "{shown}");
         run(&project, &["check", ".", "--fail-on", "warning"], None).clean();
