@@ -127,6 +127,16 @@ impl Remote {
         }
     }
 
+    /// Its place in words: two ways to name one state have the same, and two states never have.
+    pub(crate) fn identity(&self) -> String {
+        match &self.stack {
+            Some(RemoteStack::Bucket(stack)) => stack.identity(),
+            #[cfg(feature = "http")]
+            Some(RemoteStack::Service(found)) => found.identity(),
+            None => self.name.clone(),
+        }
+    }
+
     /// Whether it is a Pulumi stack, in a backend of the user's own or in a service.
     pub(crate) fn is_stack(&self) -> bool {
         self.stack.is_some()

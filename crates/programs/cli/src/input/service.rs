@@ -104,6 +104,17 @@ impl FoundService {
         &self.name
     }
 
+    /// Its place in words, which tells it from the stacks of other projects: with its owner once the service was asked for it.
+    pub(crate) fn identity(&self) -> String {
+        match (self.stack.get(), &self.project) {
+            (Some(stack), _) => stack.to_string(),
+            (None, Some(project)) if !self.name.contains('/') => {
+                format!("stack {project}/{} of {}", self.name, self.service)
+            }
+            (None, _) => self.to_string(),
+        }
+    }
+
     /// A command on this stack, as messages show it.
     pub(crate) fn command(&self, command: &str) -> String {
         let command = shell_command(&format!("groundstate {command}"), &[&self.argument]);

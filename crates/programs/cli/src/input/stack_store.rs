@@ -56,6 +56,12 @@ impl StackPlace {
         bucket.reference(&self.stack, self.project.as_ref())
     }
 
+    /// Its name with organisation and project: the same for every way to write it, and another one for another project.
+    fn full_name(&self) -> String {
+        let reference = StackRef::parse(&self.stack, self.project.as_ref());
+        reference.map_or_else(|_| self.stack.clone(), |reference| reference.to_string())
+    }
+
     /// The stack, which is written in the compression that it has.
     pub(crate) async fn stack(&self, bucket: &Bucket, reference: &StackRef) -> Result<Stack, StackFailure> {
         let stack = bucket.stack(reference);
@@ -110,6 +116,11 @@ impl StackBackend {
     /// The name of the stack as it was given, which may have an organization and a project.
     pub(crate) fn full_name(&self) -> &str {
         &self.place.stack
+    }
+
+    /// Its place in words, which tells it from the stacks of other projects in the bucket.
+    pub(crate) fn identity(&self) -> String {
+        format!("stack {} in {}", self.place.full_name(), self.opened.store)
     }
 
     /// The name of the stack, if the command line has it.

@@ -172,6 +172,26 @@ fn a_backup_of_one_stack_takes_the_place_of_no_other() {
 }
 
 #[test]
+fn stack_has_one_set_of_backups_however_it_is_named_and_shares_it_with_no_other_project() {
+    let project = Project::of("plain");
+    let urn = project.run(&["list", "."]).clean();
+    let urn = urn.lines().find(|urn| urn.contains("Stash")).unwrap().to_owned();
+    let said = project.run(&["protect", ".", &urn]).clean();
+    assert!(said.contains("is backup 1"), "{said}");
+    let said = project.run(&["unprotect", &project.stack(), &urn]).clean();
+    assert!(said.contains("is backup 2"), "{said}");
+    // The stack of the same name of another project in the bucket.
+    let other = project.bucket().join("stacks/other");
+    fs::create_dir_all(&other).unwrap();
+    fs::copy(project.bucket().join("stacks/shop/dev.json"), other.join("dev.json")).unwrap();
+    fs::write(project.path().join("Pulumi.yaml"), "name: other\nruntime: yaml\n").unwrap();
+    let said = project.run(&["protect", ".", &urn]).clean();
+    assert!(said.contains("is backup 1"), "{said}");
+    let listed = project.run(&["undo", ".", "--list"]).clean();
+    assert!(!listed.contains("unprotect"), "{listed}");
+}
+
+#[test]
 fn places_of_one_name_have_backups_of_their_own() {
     let (one, two) =
         (Work::new(TestBackend::s3_here(S3Locks::File)), Work::new(TestBackend::s3_here(S3Locks::File)));

@@ -58,8 +58,7 @@ fn start(work: &Path, store: &Path, address: Option<&str>) -> Server {
 
 /// What a stack exports, without white space.
 fn exported(work: &Path, place: &str) -> String {
-    done(work, &["pull", place, "-o", "exported.json"]);
-    fs::read_to_string(work.join("exported.json")).unwrap().replace([' ', '\n'], "")
+    done(work, &["pull", place]).replace([' ', '\n'], "")
 }
 
 fn stack(server: &Server, name: &str) -> String {
@@ -199,7 +198,7 @@ fn store_without_a_secrets_key_says_so_at_start() {
     let file = folder.path().join("store");
     fs::write(&file, place).unwrap();
     let option = format!("store_file={}", file.display());
-    let server = Server::of(command(&["serve", "--set", &option]));
+    let server = Server::of(command(&["serve", "--init", "--set", &option]));
     server.signal("TERM");
     let said = server.ended().stderr;
     assert!(said.contains("no key for the secrets of Pulumi stacks"), "{said}");

@@ -178,7 +178,7 @@ fn identities_stand_where_each_product_puts_them() {
     for (members, expected) in [
         (format!("{version},{identity}"), format!("{version},{identity}}}")),
         (format!("{identity},{version}"), format!("{identity},{version}}}")),
-        (format!(r#"{identity},"skip_destroy":true"#), format!("{{}},{identity}}}")),
+        (format!(r#"{identity},"skip_destroy":true"#), format!(r#"{{}},"skip_destroy":true,{identity}}}"#)),
     ] {
         let file = state(with_resources(&resource("a", "b", &format!(r#"{{"attributes":{{}},{members}}}"#))));
         let json = groundstate(&["show", &file.path, "--json"]).clean();

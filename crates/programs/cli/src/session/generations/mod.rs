@@ -291,8 +291,8 @@ fn place_of(remote: &Remote) -> String {
         );
     }
     let name = match remote.place.workspace.is_default() {
-        true => remote.name.clone(),
-        false => format!("{} (workspace {})", remote.name, remote.place.workspace),
+        true => remote.identity(),
+        false => format!("{} (workspace {})", remote.identity(), remote.place.workspace),
     };
     let one_line = |text: String| text.replace(char::is_control, "\u{fffd}");
     if at.is_empty() {
