@@ -89,6 +89,10 @@ impl Product {
         Self { name: "terraform", program: "terraform".into() }
     }
 
+    pub(crate) fn is_tofu(&self) -> bool {
+        self.name == "tofu"
+    }
+
     /// The tofu on the PATH, or that which `cargo xtask services install` keeps.
     pub(crate) fn tofu() -> Self {
         let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
