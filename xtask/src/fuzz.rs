@@ -1,6 +1,5 @@
 //! `cargo xtask fuzz`: runs the fuzz targets of all crates for a while.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
@@ -11,6 +10,8 @@ use crate::tree::Tree;
 use crate::workspace::{root, target};
 
 const DEFAULT_SECONDS: u64 = 60;
+/// The package with the targets of all crates, so that what they share is built once.
+const PACKAGE: &str = "crates/dev/fuzz";
 
 /// A fuzz target: its name and the folder of the crate it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,12 +50,12 @@ pub(crate) fn is_installed() -> Outcome<bool> {
 
 fn fuzz(request: &Request) -> Outcome {
     let folder = target()?.join("fuzz");
-    let crates: BTreeSet<&str> = request.targets.iter().map(|target| target.dir.as_str()).collect();
-    for dir in crates {
-        let mut build = cargo_fuzz("build", dir, &folder, request)?;
-        println!("$ {}", show(&build));
-        status(&mut build)?;
+    let mut build = cargo_fuzz("build", &folder, request)?;
+    if let [target] = request.targets.as_slice() {
+        build.arg(&target.name);
     }
+    println!("$ {}", show(&build));
+    status(&mut build)?;
     let waiting = Mutex::new(request.targets.iter());
     let failed = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -98,7 +99,7 @@ fn fuzz_one(target: &Target, request: &Request, folder: &Path) -> Outcome {
     let log = folder.join(format!("{}.log", target.name));
     let output = std::fs::File::create(&log).map_err(unwritable)?;
     let errors = output.try_clone().map_err(unwritable)?;
-    let mut command = cargo_fuzz("run", &target.dir, folder, request)?;
+    let mut command = cargo_fuzz("run", folder, request)?;
     command.arg(&target.name).arg(collected).arg(root().join(&target.dir).join("fuzz/corpus"));
     command.args(["--", &format!("-max_total_time={}", request.seconds), "-timeout=20"]);
     command.args(request.seed.map(|seed| format!("-seed={seed}")));
@@ -118,14 +119,15 @@ fn fuzz_one(target: &Target, request: &Request, folder: &Path) -> Outcome {
     }
 }
 
-/// A call of cargo-fuzz for the targets of a crate.
+/// A call of cargo-fuzz.
 ///
 /// Its flags for the compiler are unstable ones, which `RUSTC_BOOTSTRAP` allows on a stable toolchain. The crates forbid unsafe
-/// code, so a sanitizer would only slow the targets down; all crates share a folder for what is built.
-fn cargo_fuzz(verb: &str, dir: &str, folder: &Path, request: &Request) -> Outcome<Command> {
+/// code, so a sanitizer would only slow the targets down.
+fn cargo_fuzz(verb: &str, folder: &Path, request: &Request) -> Outcome<Command> {
     let mut command = Command::new("cargo");
-    command.current_dir(root().join(dir)).env("RUSTC_BOOTSTRAP", "1").env("PATH", programs::path()?);
-    command.args(["fuzz", verb, "--sanitizer", "none", "--codegen-units", "16", "--target-dir"]).arg(folder);
+    command.current_dir(root().join(PACKAGE)).env("RUSTC_BOOTSTRAP", "1").env("PATH", programs::path()?);
+    command.args(["fuzz", verb, "--fuzz-dir", ".", "--sanitizer", "none", "--codegen-units", "16"]);
+    command.arg("--target-dir").arg(folder);
     if request.is_quick {
         command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
     }
