@@ -64,7 +64,7 @@ pub(crate) fn create_durably(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn identity(meta: &Metadata) -> Option<Identity> {
+pub(crate) fn identity(meta: &Metadata) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt;
     // The number alone comes again.
     Some((meta.dev(), meta.ino(), meta.created().ok()?))
@@ -72,7 +72,7 @@ fn identity(meta: &Metadata) -> Option<Identity> {
 
 /// Elsewhere there is nothing to sync.
 #[cfg(not(unix))]
-fn identity(_: &Metadata) -> Option<Identity> {
+pub(crate) fn identity(_: &Metadata) -> Option<Identity> {
     None
 }
 

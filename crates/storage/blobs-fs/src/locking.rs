@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use groundstate_durable::remove;
 
+use crate::folders::identity;
 use crate::tree::OWN;
 
 /// How many keys can be written at a time. A lock file for each stays in the directory, and so does what a crash left of one draft.
@@ -41,8 +42,7 @@ impl Guard {
     /// A `private` lock is one that only processes of this user can take.
     pub(crate) fn take(root: &Path, key: &str, private: bool) -> io::Result<Self> {
         let open = |path: &Path| open(path, private);
-        let whole = open(&root.join(format!("{OWN}lock")))?;
-        fs2::FileExt::lock_shared(&whole)?;
+        let whole = whole(root, private)?;
         let (folder, number) = (root.join(format!("{OWN}writes")), slot_of(key));
         let path = folder.join(format!("{number:02x}.lock"));
         let slot = match open(&path) {
@@ -84,6 +84,66 @@ impl Guard {
         clock.write_all(&nanos(time).to_be_bytes())?;
         Ok(time)
     }
+}
+
+/// Locks the whole directory together with other writers.
+fn whole(root: &Path, private: bool) -> io::Result<File> {
+    let path = root.join(format!("{OWN}lock"));
+    loop {
+        let whole = open(&path, private)?;
+        fs2::FileExt::lock_shared(&whole)?;
+        // Another process may have removed the file since it was opened. Then later writers lock another file.
+        if is_at(&whole, &path)? {
+            return Ok(whole);
+        }
+    }
+}
+
+/// Returns `true` if this open file is the one that has the name.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(named) => Ok(identity(&file.metadata()?) == identity(&named)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes the files of ours from a directory, if no other process writes in it. The next writer makes them anew.
+///
+/// A later write must have a later time than each write before. So the files stay if the clock of the file system is not beyond the
+/// latest time.
+pub(crate) fn sweep(root: &Path) -> io::Result<()> {
+    let path = root.join(format!("{OWN}lock"));
+    let mut whole = OpenOptions::new().read(true).write(true).open(&path)?;
+    if identity(&whole.metadata()?).is_none() || fs2::FileExt::try_lock_exclusive(&whole).is_err() {
+        return Ok(());
+    }
+    let folder = root.join(format!("{OWN}writes"));
+    if !is_at(&whole, &path)? || !is_past(&folder, &mut whole)? {
+        return Ok(());
+    }
+    for entry in fs::read_dir(&folder)? {
+        fs::remove_file(entry?.path())?;
+    }
+    fs::remove_dir(&folder)?;
+    // Until the name is gone, every other process waits for this lock.
+    fs::remove_file(&path)
+}
+
+/// Waits a short time until the file system gives later times than all writes have. Returns `false` if it does not.
+fn is_past(folder: &Path, whole: &mut File) -> io::Result<bool> {
+    const LOOKS: usize = 20;
+    let mut clock = OpenOptions::new().read(true).open(folder.join("clock"))?;
+    let latest = kept_time(&mut clock)?.max(kept_time(whole)?);
+    let probe = folder.join("probe");
+    for _ in 0..LOOKS {
+        fs::write(&probe, "")?;
+        if fs::metadata(&probe)?.modified()? > latest {
+            return Ok(true);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(false)
 }
 
 /// Opens a lock file. Any user who can open the file can lock it and so stop all writes. A private file is therefore closed to

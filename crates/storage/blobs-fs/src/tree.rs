@@ -4,6 +4,7 @@ use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use groundstate_blobs::{
     Blob, BlobMeta, BlobVersion, Error, ErrorKind, GetOptions, Key, Op, Precondition, Result,
@@ -12,7 +13,7 @@ use groundstate_common::Timestamp;
 
 use crate::bucket::escape;
 use crate::folders::DurableFolders;
-use crate::locking::nanos;
+use crate::locking::{nanos, sweep};
 
 /// How names begin that are the store's own.
 pub(crate) const OWN: &str = ".groundstate-";
@@ -34,6 +35,18 @@ pub(crate) struct Tree {
     pub(crate) root: PathBuf,
     pub(crate) naming: Naming,
     pub(crate) folders: DurableFolders,
+    /// If `true`, files of this store may be in the directory beside the blobs.
+    pub(crate) has_written: AtomicBool,
+}
+
+impl Drop for Tree {
+    /// Leaves no files of its own in a bucket, which other programs list.
+    fn drop(&mut self) {
+        if self.naming == Naming::Bucket && self.has_written.load(Ordering::Acquire) {
+            // The files are small and harmless, and a client that is done reports nothing.
+            drop(sweep(&self.root));
+        }
+    }
 }
 
 impl fmt::Display for Tree {
@@ -44,7 +57,8 @@ impl fmt::Display for Tree {
 
 impl Tree {
     pub(crate) fn new(root: PathBuf, naming: Naming) -> Self {
-        Self { folders: DurableFolders::new(root.clone()), root, naming }
+        let folders = DurableFolders::new(root.clone());
+        Self { folders, root, naming, has_written: AtomicBool::new(false) }
     }
 
     /// The error for a failure of the file system.

@@ -3,6 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use groundstate_blobs::{BlobMeta, BlobVersion, Error, ErrorKind, Key, Op, Precondition, Result};
@@ -124,6 +125,7 @@ impl Tree {
     }
 
     fn guard(&self, key: &Key) -> io::Result<Guard> {
+        self.has_written.store(true, Ordering::Release);
         // Buckets are shared with the programs of other users.
         Guard::take(&self.root, key.as_str(), self.naming == Naming::Plain)
     }

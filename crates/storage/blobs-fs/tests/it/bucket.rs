@@ -252,3 +252,65 @@ fn a_full_disk_leaves_the_old_content_and_no_other_file() {
     assert!(outcome.1.ends_with("there is no room left; make room"), "{}", outcome.1);
     assert_eq!((outcome.2.as_str(), outcome.3, is_clean), ("old", vec!["s.json".to_owned()], true));
 }
+
+/// The files of the store itself in a directory.
+fn own(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with(".groundstate-")).collect()
+}
+
+#[test]
+fn the_last_client_of_a_bucket_leaves_no_files_of_its_own() {
+    let (folder, store) = bucket();
+    put(&store, "s.json", "1");
+    assert_eq!(own(folder.path()).len(), 2);
+    // A writer that is at work keeps the files.
+    let lock = fs::File::open(folder.path().join(".groundstate-lock")).unwrap();
+    fs2::FileExt::lock_shared(&lock).unwrap();
+    drop(store);
+    assert_eq!(own(folder.path()).len(), 2);
+    fs2::FileExt::unlock(&lock).unwrap();
+    let store = BucketFiles::open(folder.path()).unwrap();
+    let before = block_on(store.head(&key("s.json"))).unwrap().unwrap().version;
+    put(&store, "s.json", "2");
+    let after = block_on(store.head(&key("s.json"))).unwrap().unwrap().version;
+    assert_ne!(before, after);
+    drop(store);
+    assert_eq!(own(folder.path()), Vec::<String>::new());
+    // One that only reads leaves nothing either.
+    assert_eq!(read(&BucketFiles::open(folder.path()).unwrap(), "s.json"), "2");
+    assert_eq!(own(folder.path()), Vec::<String>::new());
+}
+
+#[test]
+fn writers_exclude_each_other_while_clients_come_and_go() {
+    const WRITERS: u64 = 4;
+    const ROUNDS: u64 = 40;
+    let (folder, store) = bucket();
+    put(&store, "n", "0");
+    drop(store);
+    let count = || {
+        for _ in 0..ROUNDS {
+            // Each round is a client of its own, which removes the files of the store when it ends.
+            let store = BucketFiles::open(folder.path()).unwrap();
+            loop {
+                let blob = block_on(store.get(&key("n"), &GetOptions::default())).unwrap().unwrap();
+                let number: u64 = std::str::from_utf8(&blob.bytes).unwrap().parse().unwrap();
+                let options = PutOptions::expecting(Precondition::Version(blob.version().clone()));
+                match block_on(store.put(&key("n"), (number + 1).to_string().into(), &options)) {
+                    Ok(_) => break,
+                    Err(error) => assert_eq!(error.kind(), ErrorKind::PreconditionFailed, "{error}"),
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..WRITERS {
+            scope.spawn(count);
+        }
+    });
+    let store = BucketFiles::open(folder.path()).unwrap();
+    assert_eq!(read(&store, "n"), (WRITERS * ROUNDS).to_string());
+    drop(store);
+    assert_eq!(own(folder.path()), Vec::<String>::new());
+}
