@@ -328,6 +328,7 @@ impl Connection {
             409 if call.op == Op::Create => ErrorKind::Exists,
             409 => ErrorKind::Running,
             412 if call.op == Op::Import => ErrorKind::Changed,
+            412 if matches!(call.op, Op::RenewLock | Op::Unlock) => ErrorKind::LockLost,
             413 => ErrorKind::TooLarge,
             400 if message == ErrorBody::STILL_HAS_RESOURCES => ErrorKind::HasResources,
             400 | 422 if is_document => ErrorKind::Invalid,

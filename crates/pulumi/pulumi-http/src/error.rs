@@ -31,6 +31,8 @@ groundstate_common::worded! {
         Running = "an update is running",
         /// The state is not the one that was to be replaced. Read it, do the work again.
         Changed = "the state has changed meanwhile",
+        /// The lock has ended or belongs to another client. Take it again, and read what is stored.
+        LockLost = "the lock was lost",
         /// The stack has resources. Destroy them, or force the removal.
         HasResources = "the stack still has resources",
         /// The user has not logged in, or the token is not valid any more. Log in.

@@ -51,6 +51,7 @@ mod connection;
 mod error;
 mod history;
 mod import;
+mod lock;
 mod op;
 mod secrets;
 mod service;

@@ -33,6 +33,12 @@ groundstate_common::worded! {
         Append = "add a version to",
         /// Cancelling an update.
         Cancel = "cancel the update of",
+        /// Taking the lock of a stack without an update.
+        Lock = "lock",
+        /// Renewing such a lock.
+        RenewLock = "renew the lock of",
+        /// Releasing such a lock.
+        Unlock = "unlock",
         /// Reading the events of an update.
         Events = "read the events of",
         /// Encrypting values.

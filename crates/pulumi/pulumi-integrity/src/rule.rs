@@ -132,6 +132,9 @@ rules! {
     /// Secrets that stand in the state without encryption.
     SecretReadable = 637, Warning, "readable secret",
         "with the key of the stack at hand, `groundstate pull` and then `groundstate push` of that file encrypt what is readable";
+    /// The configuration of the stack names another key than the state.
+    ConfigurationKey = 638, Warning, "different key in the configuration",
+        "find out which key opens the secrets, and run `groundstate change-secrets-provider` or restore the file from version control";
     /// Aliases that each write should remove.
     AliasesLeft = 640, Info, "aliases in a stored snapshot",
         "nothing has to be done; the next write rewrites the references and removes them";

@@ -55,6 +55,10 @@ impl Capability {
     pub const CONDITIONAL_IMPORT: &str = "groundstate-conditional-import";
     /// The name in the query of a conditional import: the SHA-256 of what `GET …/export` gave, in lower-case hexadecimal digits.
     pub const EXPECTED_SHA256: &str = "expectedSha256";
+    /// A client takes, renews and releases the lock of a stack without an update. Only servers of this project have it.
+    pub const STACK_LOCKS: &str = "groundstate-stack-locks";
+    /// The name in the query of calls on the lock of a stack: the ID of the lock, which the client chooses.
+    pub const LOCK_ID: &str = "id";
 }
 
 impl Capabilities {
@@ -72,6 +76,7 @@ impl Capabilities {
             configured(Capability::DEPLOYMENT_SCHEMA_VERSION, 1, r#"{"version":4}"#.to_owned()),
             Capability { version: Some(1), ..named(Capability::APPEND_VERSIONS) },
             Capability { version: Some(1), ..named(Capability::CONDITIONAL_IMPORT) },
+            Capability { version: Some(1), ..named(Capability::STACK_LOCKS) },
         ];
         capabilities.extend(delta_cutoff.map(|bytes| {
             let configuration = format!(r#"{{"checkpointCutoffSizeBytes":{bytes}}}"#);

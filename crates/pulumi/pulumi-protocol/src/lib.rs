@@ -87,8 +87,8 @@ pub use stacks::{
 };
 pub use updates::{
     AiSettings, CompleteUpdate, ConfigValue, CreateUpdate, CreatedUpdate, LeaseToken, ProgressFields,
-    RenewLease, RenewedLease, StartUpdate, StartedUpdate, UpdateMetadata, UpdateOptions, UpdateProgress,
-    UpdateStatus,
+    RenewLease, RenewedLease, StackLock, StartUpdate, StartedUpdate, UpdateMetadata, UpdateOptions,
+    UpdateProgress, UpdateStatus,
 };
 pub use views::{
     EntryTarget, EntryView, JournalView, OutputView, OutputsView, PendingView, ResourceView, ResourcesView,

@@ -195,6 +195,14 @@ pub struct RenewedLease {
     pub token_expiration: Option<i64>,
 }
 
+/// The response to calls that take or renew the lock of a stack without an update, of servers of this project.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StackLock {
+    /// The end of the lease, in seconds since 1970.
+    #[serde(default, deserialize_with = "or_default")]
+    pub expires: i64,
+}
+
 /// The token of a lease: who has it may write the state. Its `Debug` is redacted.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -62,6 +62,8 @@ words! {
         ResourceImport = "resource-import",
         /// `pulumi stack rename`.
         Rename = "rename",
+        /// `groundstate lock` at a server of this project: the stack is locked without an update. No version has it.
+        Lock = "lock",
     }
     /// How an update in a history ended.
     UpdateResult {

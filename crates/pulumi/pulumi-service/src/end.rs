@@ -103,7 +103,7 @@ impl Update {
         }))
     }
 
-    /// Ends an update that another client runs: what it has stored counts, and its client is refused from now on. One that has ended
+    /// Ends an update that another client runs, or the lock of this ID: what it has stored counts, and its client is refused from now on. One that has ended
     /// stays as it is.
     ///
     /// # Errors
@@ -112,6 +112,9 @@ impl Update {
     pub async fn cancel(&self, by: &str) -> Result<()> {
         const OP: Op = Op::Cancel;
         let head = self.stack.head(OP).await?;
+        if self.cancel_lock(OP, &head, by).await? {
+            return Ok(());
+        }
         let Some(Holder::Update(mut running)) = head.lock_of(&self.id).and_then(holder) else {
             return match head.ended(&self.id).is_some() || self.made_version(OP).await?.is_some() {
                 true => Ok(()),

@@ -39,6 +39,7 @@
 //!   for the stack finds, or [`Stacks::settle_all`].
 //! - What is acknowledged counts. After a batch is stored, the lease is looked at in the store: a node that ended the update before that may not
 //!   have seen the batch, and it is refused. Before that a lease counts as this process saw it last, so a batch costs two requests.
+//! - [`Stack::lock`] keeps other clients out without an update, for work on something else.
 //! - [`Stack::append`] takes versions of other histories, each once. [`Stacks::prune`] removes what old updates left.
 //! - A [`StackBucket`] has the states, the history and the tags of the stacks of one owner, for other programs too. Updates take its lock.
 //! - [`StackSecrets`] encrypt under a data key of the stack, which a [`ServiceKey`] wraps.
@@ -63,6 +64,7 @@ mod keys;
 mod lease;
 mod listing;
 mod live;
+mod lock;
 mod op;
 mod path;
 mod prune;

@@ -33,6 +33,12 @@ groundstate_common::worded! {
         Complete = "complete an update of",
         /// Ending an update that another client runs.
         Cancel = "cancel an update of",
+        /// Taking the lock of a stack without an update.
+        Lock = "lock",
+        /// Renewing such a lock.
+        RenewLock = "renew the lock of",
+        /// Releasing such a lock.
+        Unlock = "unlock",
         /// Storing or reading the events of an update.
         Events = "store events of",
         /// Removing what old updates left.

@@ -282,7 +282,7 @@ fn old(
     }
     let running = head.recorded_lock().and_then(holder).and_then(|holder| match holder {
         Holder::Update(running) | Holder::Settle(running) => Some(running.update),
-        Holder::Rename { .. } | Holder::Bucket { .. } => None,
+        Holder::Rename { .. } | Holder::Bucket { .. } | Holder::Lock(_) => None,
     });
     // The journal of the last version stays until the next update has succeeded: it may have entries that do not count yet.
     let last = head.current().and_then(|version| VersionNote::of(version).update);

@@ -123,6 +123,21 @@ pub(crate) enum Holder {
     Rename { from: StackPath, to: StackPath },
     /// A node that works in the bucket of the stack under the lock of this id, or has only to release it.
     Bucket { lock: String, place: String },
+    /// A client that keeps others out without an update. The lock in the bucket of the stack has the same ID.
+    Lock(LockRecord),
+}
+
+/// A lock that a client holds without an update.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct LockRecord {
+    pub(crate) author: String,
+    pub(crate) started: Timestamp,
+    /// The bucket of the stack by its `Display`, if it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<String>,
+    /// The user who cancelled it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cancelled: Option<String>,
 }
 
 /// What an update has in the bucket of its stack.

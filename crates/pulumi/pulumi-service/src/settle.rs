@@ -61,6 +61,7 @@ impl Stack {
                     }
                 }
                 Some(Holder::Bucket { lock: id, place }) => self.settle_edit(op, lock, [&id, &place]).await?,
+                Some(Holder::Lock(record)) => self.settle_lock(op, lock, &record).await?,
                 Some(Holder::Rename { from, to }) => self.resume_rename(op, lock, [&from, &to]).await?,
                 None => {
                     let failure = self.error(ErrorKind::Corrupt, op);

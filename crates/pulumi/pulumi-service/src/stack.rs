@@ -32,7 +32,7 @@ pub struct Stack {
     bucket: Option<Arc<dyn StackBucket>>,
 }
 
-/// The update that a stack has now.
+/// The update that a stack has now, or the lock that a client holds without one.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CurrentUpdate {
@@ -174,7 +174,7 @@ impl Stack {
     pub(crate) fn running(&self, head: &Head) -> Option<Running> {
         match holder(head.lock()?)? {
             Holder::Update(running) => Some(running),
-            Holder::Settle(_) | Holder::Rename { .. } | Holder::Bucket { .. } => None,
+            Holder::Settle(_) | Holder::Rename { .. } | Holder::Bucket { .. } | Holder::Lock(_) => None,
         }
     }
 
@@ -197,18 +197,18 @@ impl Stack {
         let head = self.readable(OP).await?;
         let version = self.current(OP, &head)?;
         let note = VersionNote::of(version);
-        let current = self.running(&head);
-        let last_update = current.as_ref().map(|running| running.update.clone());
-        let last_update = match last_update {
-            Some(update) => Some(update),
-            None => self.last_update(&note, version.number).await?,
-        };
-        let current = current.map(|running| CurrentUpdate {
+        let running = self.running(&head).map(|running| CurrentUpdate {
             id: running.update,
             kind: running.kind,
             author: running.author,
             started: running.started,
         });
+        let current = running.or_else(|| self.locked(&head));
+        let last_update = current.as_ref().map(|current| current.id.clone());
+        let last_update = match last_update {
+            Some(update) => Some(update),
+            None => self.last_update(&note, version.number).await?,
+        };
         let version = match self.bucket() {
             Some(bucket) => bucket.updates(self.path()).await?,
             None => number(version),

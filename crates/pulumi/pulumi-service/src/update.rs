@@ -29,10 +29,7 @@ impl Stack {
     /// A client of one update.
     pub fn update(&self, id: &str) -> Update {
         // What is no id becomes one that no update has: it stands in keys.
-        let is_id = !id.is_empty()
-            && id.len() <= 64
-            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        Update { stack: self.clone(), id: if is_id { id.to_owned() } else { "none".to_owned() } }
+        Update { stack: self.clone(), id: if is_update_id(id) { id.to_owned() } else { "none".to_owned() } }
     }
 
     /// Creates an update. It holds nothing until it is started.
@@ -46,6 +43,11 @@ impl Stack {
         update.put(OP, "request", request, &PutOptions::default()).await?;
         Ok(update)
     }
+}
+
+/// Returns `true` if the text can be the ID of an update or of a lock.
+pub(crate) fn is_update_id(id: &str) -> bool {
+    (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 /// A client of one update of a stack.

@@ -84,6 +84,12 @@ impl Process {
         (text.strip_suffix(' ').unwrap_or(text), Some(found))
     }
 
+    /// Returns `true` if `host` is this host and no process has the number. A number that is in use may belong to another process by now, so
+    /// `false` tells nothing.
+    pub fn is_gone(pid: u32, on_host: &str) -> bool {
+        host().as_deref() == Some(on_host) && exists(pid) == Some(false)
+    }
+
     /// Whether it still runs, if it can be asked from here.
     pub fn alive(&self) -> Option<bool> {
         if self.host.is_none() || self.host != host() || self.space != space() {
@@ -177,6 +183,9 @@ mod tests {
         let this = Process::this(false);
         assert_eq!(this.alive(), Some(true));
         assert_eq!(Process { start: Some(1), ..this.clone() }.alive(), Some(false));
+        let here = this.host.clone().unwrap_or_default();
+        assert!(!Process::is_gone(this.pid, &here) && !Process::is_gone(u32::MAX >> 1, "elsewhere"));
+        assert_eq!(Process::is_gone(u32::MAX >> 1, &here), this.host.is_some());
         assert_eq!(Process { host: Some("elsewhere".to_owned()), ..this }.alive(), None);
     }
 }

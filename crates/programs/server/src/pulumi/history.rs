@@ -224,7 +224,7 @@ pub(super) async fn append(
 
 fn old_version(key: String, info: UpdateInfo) -> Result<OldVersion, Problem> {
     let refused = |why: &str| Problem::new(ProblemType::BadRequest, format!("Bad Request: {why}"));
-    if info.kind == UpdateKind::Preview {
+    if [UpdateKind::Preview, UpdateKind::Lock].contains(&info.kind) {
         return Err(refused("previews make no versions"));
     }
     let result = match info.result {

@@ -6,6 +6,7 @@ mod body;
 mod bucket;
 mod history;
 mod journal;
+mod lock;
 mod resources;
 mod saves;
 mod secrets;
@@ -115,6 +116,9 @@ async fn stack_call(
         StackCall::Export => stack::export(client, path, None).await,
         StackCall::ExportVersion(version) => stack::export(client, path, Some(version)).await,
         StackCall::Import => stack::import(client, path, query, incoming).await,
+        StackCall::Lock => lock::take(client, path, query).await,
+        StackCall::RenewLock => lock::renew(client, path, query).await,
+        StackCall::Unlock => lock::release(client, path, query).await,
         StackCall::CreateUpdate(kind) => update::create(client, path, kind, incoming).await,
         StackCall::Updates => history::list(client, path, query).await,
         StackCall::LatestUpdate => history::latest(client, path).await,

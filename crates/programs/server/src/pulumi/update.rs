@@ -172,8 +172,8 @@ impl Request<'_> {
     pub(super) async fn cancel(&self) -> Result<Response, Problem> {
         const ACTION: &str = "stack.cancel";
         let (access, update) = self.access(ACTION, Role::Write).await?;
-        let is_own = match update.request().await {
-            Ok(request) => request.author == access.client.name(),
+        let is_own = match update.author().await {
+            Ok(author) => author == access.client.name(),
             Err(error) if error.kind() == ErrorKind::NotFound => false,
             Err(error) => return Err(access.refused(ACTION, &error)),
         };

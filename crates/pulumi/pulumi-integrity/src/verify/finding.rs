@@ -56,6 +56,12 @@ impl Finding {
         }
     }
 
+    /// Creates the finding that the configuration of a stack names another key than its state. Rules see no configuration, so the caller
+    /// compares the two.
+    pub fn of_configuration(message: impl Into<String>) -> Self {
+        Self::new(Rule::ConfigurationKey, message, "secrets_providers")
+    }
+
     pub(super) fn original(self, text: impl Into<String>) -> Self {
         Self { original: Some(text.into()), ..self }
     }

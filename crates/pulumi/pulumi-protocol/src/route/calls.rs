@@ -45,6 +45,12 @@ pub enum StackCall {
     Previews,
     /// `POST …/versions`, of servers of this project: appends a version of another history.
     AppendVersion,
+    /// `POST …/lock`, of servers of this project: takes the lock of the stack without an update.
+    Lock,
+    /// `PATCH …/lock`, of servers of this project: renews the lock.
+    RenewLock,
+    /// `DELETE …/lock`, of servers of this project: releases the lock.
+    Unlock,
     /// `GET …/resources`, of servers of this project: a page of the resources.
     Resources,
     /// `GET …/outputs`, of servers of this project: the outputs without secrets.
@@ -95,7 +101,7 @@ pub enum UpdateCall {
 
 impl StackCall {
     /// Calls whose path is fixed, with method and end of the path.
-    const FIXED: [(Self, &'static str, &'static str); 19] = [
+    const FIXED: [(Self, &'static str, &'static str); 22] = [
         (Self::Get, "GET", ""),
         (Self::Delete, "DELETE", ""),
         (Self::Rename, "POST", "/rename"),
@@ -107,6 +113,9 @@ impl StackCall {
         (Self::LatestUpdate, "GET", "/updates/latest"),
         (Self::Previews, "GET", "/updates/latest/previews"),
         (Self::AppendVersion, "POST", "/versions"),
+        (Self::Lock, "POST", "/lock"),
+        (Self::RenewLock, "PATCH", "/lock"),
+        (Self::Unlock, "DELETE", "/lock"),
         (Self::Resources, "GET", "/resources"),
         (Self::Outputs, "GET", "/outputs"),
         (Self::Encrypt, "POST", "/encrypt"),

@@ -279,7 +279,7 @@ fn words_are_those_of_the_protocol() {
     let words = |all: Vec<&str>| all.join(" | ");
     assert_eq!(
         words(UpdateKind::ALL.iter().map(|kind| kind.as_str()).collect()),
-        "update | preview | refresh | destroy | import | resource-import | rename"
+        "update | preview | refresh | destroy | import | resource-import | rename | lock"
     );
     assert_eq!(
         words(UpdateResult::ALL.iter().map(|result| result.as_str()).collect()),

@@ -4,10 +4,10 @@ mod error;
 mod history;
 mod state;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -47,6 +47,8 @@ pub struct PulumiBucket {
     context: Context,
     holder: Holder,
     backend: OnceCell<Backend>,
+    /// Names that this process has taken away while it held their locks.
+    gone: Mutex<BTreeSet<StackPath>>,
 }
 
 impl PulumiBucket {
@@ -78,7 +80,7 @@ impl PulumiBucket {
         let host = format!("{SERVER} at {}", one_line(node));
         let holder = Holder { pid: std::process::id(), user: String::new(), host, started: None };
         let (place, context) = (place.into(), context.clone());
-        Self { place, store, opened: None, context, holder, backend: OnceCell::new() }
+        Self { place, store, opened: None, context, holder, backend: OnceCell::new(), gone: Mutex::default() }
     }
 
     /// What is to be said of the URL and the settings, one line each.
@@ -114,6 +116,10 @@ impl PulumiBucket {
     }
 
     /// The lock of this id, which has to be held.
+    fn gone(&self) -> MutexGuard<'_, BTreeSet<StackPath>> {
+        self.gone.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn held(&self, op: Op, path: &StackPath, stack: &Stack, id: &str) -> Result<HeldLock> {
         let held = stack.held_lock(id, LEASE).await.map_err(|error| failed(op, path, error))?;
         held.ok_or_else(|| {
@@ -231,8 +237,13 @@ impl StackBucket for PulumiBucket {
     }
 
     async fn unlock(&self, path: &StackPath, id: &str) -> Result<()> {
-        let released = self.stack(path).await?.release_lock(id).await;
-        released.map_err(|error| failed(Op::Complete, path, error))
+        let stack = self.stack(path).await?;
+        stack.release_lock(id).await.map_err(|error| failed(Op::Complete, path, error))?;
+        if self.gone().remove(path) {
+            // The lease of a stack that is gone would stay for ever. It blocks no client, so its error is not reported.
+            drop(stack.forget_lease().await);
+        }
+        Ok(())
     }
 
     async fn create(&self, path: &StackPath, id: &str, state: Option<&Bytes>) -> Result<()> {
@@ -338,7 +349,9 @@ impl StackBucket for PulumiBucket {
         let stack = self.stack(path).await?;
         let held = self.held(Op::Remove, path, &stack, id).await?;
         let removed = stack.remove(&held, &RemoveOptions::default().force()).await;
-        removed.map(drop).map_err(|error| failed(Op::Remove, path, error))
+        removed.map_err(|error| failed(Op::Remove, path, error))?;
+        self.gone().insert(path.clone());
+        Ok(())
     }
 
     async fn rename(&self, from: &StackPath, to: &StackPath, id: &str) -> Result<()> {
@@ -357,6 +370,7 @@ impl StackBucket for PulumiBucket {
         for warning in relocation.carry_out(&locks).await.map_err(failed)?.warnings {
             warn!(stack = %to, "{}", one_line(&warning));
         }
+        self.gone().insert(from.clone());
         Ok(())
     }
 }

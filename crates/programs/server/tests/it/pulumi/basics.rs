@@ -98,6 +98,7 @@ async fn differences_of_checkpoints_are_offered_only_where_the_policy_says_so() 
         "deployment-schema-version",
         "groundstate-append-versions",
         "groundstate-conditional-import",
+        "groundstate-stack-locks",
     ];
     assert_eq!(usual.keys().collect::<Vec<_>>(), names);
     assert_eq!(usual["deployment-schema-version"]["configuration"]["version"], 4);

@@ -15,6 +15,7 @@ mod hostile;
 mod interrupted;
 mod journal;
 mod leases;
+mod locks;
 mod real;
 mod real_buckets;
 mod requests;
