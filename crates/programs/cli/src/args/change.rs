@@ -274,7 +274,7 @@ pub(crate) struct UnlockArgs {
     /// Releases the lock whatever its id; for a Pulumi stack, removes all its locks, also unreadable ones
     #[arg(long)]
     pub(crate) force: bool,
-    /// Releases the lock if a groundstate process of this host has left it and no longer runs
+    /// Releases the lock if a process of this host has left it and no longer runs
     #[arg(long)]
     pub(crate) if_stale: bool,
     /// Releases a lock whose holder has left no record, such as an Azure lease without its document

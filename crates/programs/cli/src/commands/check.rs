@@ -75,7 +75,7 @@ fn check(state: &Path, args: &CheckArgs, format: CheckFormat, out: &mut Output) 
             let _working = working("checking");
             (terraform::check::check(&state.name, &text), Clipped::whole(text))
         }
-        State::Pulumi(state) => pulumi::check(state)?,
+        State::Pulumi(state) => pulumi::check(state, pulumi::ConfiguredKey::of(argument)?.as_ref())?,
     };
     checked.findings.extend(pulumi::leftovers::of_stack(argument)?);
     checked.ignore(|finding| ignored.by(finding.code.as_deref(), finding.severity == Severity::Error));

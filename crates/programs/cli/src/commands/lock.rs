@@ -8,6 +8,8 @@ use groundstate_statemgr::Exclusion;
 
 use crate::args::{LockArgs, LockCommandArgs};
 use crate::input::location::StateLocation;
+#[cfg(feature = "http")]
+use crate::input::{remote::RemoteStack, runtime::runtime};
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::messages::Messages;
 use crate::session::interrupt::Interrupts;
@@ -37,6 +39,7 @@ pub(super) fn run(args: &LockCommandArgs) -> Result {
 
 /// Refuses a place whose lock keeps no other client out, unless the command line asks for that.
 fn must_exclude(opened: &ManagedState, without_lock: bool) -> Result<()> {
+    ask_service(opened)?;
     if opened.raw.capabilities().exclusion > Exclusion::Look {
         return Ok(());
     }
@@ -48,12 +51,25 @@ fn must_exclude(opened: &ManagedState, without_lock: bool) -> Result<()> {
     let failure = Failure::new(Kind::Usage, format!("cannot lock {name}: the place has no lock"));
     let remote = opened.backup_store.as_ref().map(|backup_store| backup_store.remote());
     let failure = match remote.map(|remote| (remote.is_stack(), remote.place.settings.kind())) {
-        Some((true, _)) => failure.hint("a Pulumi service locks a stack for its own updates only"),
+        Some((true, _)) => failure.hint("this Pulumi service locks a stack for its own updates only"),
         Some((false, "s3")) => failure.hint("set `use_lockfile = true` for every client of the state"),
         Some((false, "http")) => failure.hint("set `lock_address` and `unlock_address`"),
         _ => failure,
     };
     Err(failure.hint("`--without-lock` runs the command without keeping other clients out"))
+}
+
+/// Makes the lock of a stack of a service keep other clients out, if the service can do that.
+fn ask_service(opened: &ManagedState) -> Result<()> {
+    #[cfg(feature = "http")]
+    if let Some(RemoteStack::Service(found)) =
+        opened.backup_store.as_ref().and_then(|store| store.remote().stack())
+    {
+        runtime()?.block_on(found.lock_out_others()).map_err(|error| found.failure(&error))?;
+    }
+    #[cfg(not(feature = "http"))]
+    let _ = opened;
+    Ok(())
 }
 
 /// What a shell would say of a command that ended so.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use groundstate_common::{shell_command, shell_word};
 use groundstate_pulumi_backends::pulumi_http::protocol::{StackPath, project_name, stack_name};
@@ -29,6 +30,8 @@ pub(crate) struct FoundService {
     /// The command line names the stack of the directory.
     pub(crate) is_named: bool,
     stack: Arc<OnceCell<ServiceStack>>,
+    /// A lock keeps others out, as the service can. By default a lock is a look: edits depend on the state that they replace.
+    excludes: Arc<AtomicBool>,
 }
 
 /// A client of the service, with the token of the user's login there.
@@ -52,7 +55,15 @@ impl FoundService {
         project: Option<ProjectName>,
         argument: String,
     ) -> Self {
-        Self { service, name, project, argument, is_named: false, stack: Arc::default() }
+        Self {
+            service,
+            name,
+            project,
+            argument,
+            is_named: false,
+            stack: Arc::default(),
+            excludes: Arc::default(),
+        }
     }
 
     /// Sets whether the command line names the stack of the directory.
@@ -64,6 +75,18 @@ impl FoundService {
     /// The stack: a name without an owner is that of the user's default organisation, which the service is asked for.
     pub(crate) async fn stack(&self) -> ServiceResult<&ServiceStack> {
         self.stack.get_or_try_init(|| self.resolve()).await
+    }
+
+    /// Makes every lock of this stack keep other clients out, if the service can do that. Returns `false` if it cannot.
+    pub(crate) async fn lock_out_others(&self) -> ServiceResult<bool> {
+        let can = self.service.can_lock_stacks().await?;
+        self.excludes.store(can, Ordering::Release);
+        Ok(can)
+    }
+
+    /// Returns `true` if a lock keeps other clients out.
+    pub(crate) fn excludes(&self) -> bool {
+        self.excludes.load(Ordering::Acquire)
     }
 
     async fn resolve(&self) -> ServiceResult<ServiceStack> {

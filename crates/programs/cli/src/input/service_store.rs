@@ -1,7 +1,7 @@
 //! A stack of a Pulumi service, read, written and locked as any other state.
 //!
-//! The protocol has no lock and no condition for imports. A lock is a look here: no update runs. Every write looks again, and compares
-//! the version. Our own server checks in one with the import that the state is the one that was read. At another service an update
+//! The protocol has no lock and no condition for imports. A lock is a look here: no update runs. Where a command asks for it, our own server
+//! locks the stack for it. Every write looks again, and compares the version. Our own server checks in one with the import that the state is the one that was read. At another service an update
 //! that begins and ends between the look and the import is replaced; its state is in the history then.
 
 use std::fmt;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_common::Timestamp;
-use groundstate_pulumi_backends::pulumi_http::protocol::{Stack, sha256};
+use groundstate_pulumi_backends::pulumi_http::protocol::{Stack, StackLock, sha256};
 use groundstate_pulumi_backends::pulumi_http::{
     Error as ServiceError, ErrorKind as ServiceKind, HistoryEntry as Update, ServiceStack,
 };
@@ -140,7 +140,8 @@ fn no_workspaces(op: Op, place: &ServiceBackend) -> Error {
 #[deny(clippy::missing_trait_methods)]
 impl StateStore for ServiceBackend {
     fn capabilities(&self) -> Capabilities {
-        Capabilities::none().locking(Exclusion::Look).holder().force_unlock().conditional_write()
+        let exclusion = if self.0.excludes() { Exclusion::Global } else { Exclusion::Look };
+        Capabilities::none().locking(exclusion).holder().force_unlock().conditional_write()
     }
 
     async fn read(&self) -> Result<Option<Stored>> {
@@ -199,15 +200,30 @@ impl StateStore for ServiceBackend {
             .because("a stack is removed with `groundstate stacks remove`"))
     }
 
-    async fn lock(&self, _: &LockInfo) -> Result<LockGrant> {
+    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
         const OP: Op = Op::Lock;
-        let (_, known) = self.get(OP).await?;
+        let (stack, known) = self.get(OP).await?;
         self.refuse_running(OP, &known)?;
-        Ok(LockGrant::new(LockId::new(LOOK)))
+        if !self.0.excludes() {
+            return Ok(LockGrant::new(LockId::new(LOOK)));
+        }
+        match stack.lock(info.id.as_str()).await {
+            Ok(lock) => Ok(granted(&info.id, lock)),
+            Err(error) if error.kind() == ServiceKind::Running => {
+                let running = stack.get().await.ok().as_ref().and_then(holder);
+                Err(Error::locked(OP, self, running).with_source(error))
+            }
+            Err(error) => Err(self.explained(OP, stack, error).await),
+        }
     }
 
     async fn renew(&self, id: &LockId) -> Result<LockGrant> {
-        Ok(LockGrant::new(id.clone()))
+        const OP: Op = Op::RenewLock;
+        if id.as_str() == LOOK {
+            return Ok(LockGrant::new(id.clone()));
+        }
+        let renewed = self.stack(OP).await?.renew_lock(id.as_str()).await;
+        renewed.map(|lock| granted(id, lock)).map_err(|error| failed(OP, self, error))
     }
 
     async fn unlock(&self, id: &LockId) -> Result<()> {
@@ -215,7 +231,12 @@ impl StateStore for ServiceBackend {
         if id.as_str() == LOOK {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::NotFound, OP, self).because("only the service ends its updates"))
+        if !self.0.excludes() {
+            return Err(
+                Error::new(ErrorKind::NotFound, OP, self).because("only the service ends its updates")
+            );
+        }
+        self.stack(OP).await?.unlock(id.as_str()).await.map_err(|error| failed(OP, self, error))
     }
 
     async fn force_unlock(&self, id: &LockId) -> Result<()> {
@@ -236,6 +257,14 @@ impl StateStore for ServiceBackend {
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
         Ok(holder(&self.get(Op::FindHolder).await?.1))
+    }
+}
+
+fn granted(id: &LockId, lock: StackLock) -> LockGrant {
+    let grant = LockGrant::new(id.clone());
+    match Timestamp::from_unix(lock.expires, 0) {
+        Ok(end) => grant.expires(end),
+        Err(_) => grant,
     }
 }
 
@@ -301,6 +330,7 @@ pub(crate) fn failed(op: Op, target: impl fmt::Display, error: ServiceError) -> 
         ServiceKind::NotFound => ErrorKind::NotFound,
         ServiceKind::Exists | ServiceKind::Changed => ErrorKind::Conflict,
         ServiceKind::Running => ErrorKind::Locked,
+        ServiceKind::LockLost => ErrorKind::LockLost,
         ServiceKind::NotLoggedIn | ServiceKind::Denied => ErrorKind::Denied,
         ServiceKind::Invalid | ServiceKind::HasResources | ServiceKind::TooLarge => ErrorKind::Invalid,
         ServiceKind::Unsupported => ErrorKind::Unsupported,

@@ -19,6 +19,7 @@ use groundstate_statemgr::{
     FencingToken, History, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored, Version,
     WorkspaceName, WriteOptions,
 };
+use groundstate_statemgr_fs::Process;
 use tokio::sync::OnceCell;
 
 use crate::input::remote::warn_once;
@@ -435,18 +436,20 @@ fn first(locks: &[FoundLock]) -> Option<LockHolder> {
 /// A lock, as `locks` and `unlock` show it.
 pub(crate) fn holder(lock: &FoundLock) -> LockHolder {
     let mut info = LockInfo { id: LockId::new(&lock.id), path: lock.key.clone(), ..LockInfo::default() };
-    let mut process = None;
+    let (mut process, mut alive) = (None, None);
     match &lock.content {
         LockContent::Held { pid, user, host, since } => {
             info.who = format!("{user}@{host}");
             info.created = Timestamp::parse(since).unwrap_or(info.created);
             process = u32::try_from(*pid).ok();
+            // The lock has no more than the number, so nothing is said of a number that is in use.
+            alive = process.filter(|pid| Process::is_gone(*pid, host)).map(|_| false);
         }
         LockContent::Unreadable(why) => info.info = format!("unreadable lock: {why}"),
         LockContent::Temporary => info.info = "temporary file of a killed write".to_owned(),
         other => info.info = format!("{other:?}"),
     }
-    LockHolder::of(info).with_process(process, None).with_expiry(lock.expires)
+    LockHolder::of(info).with_process(process, alive).with_expiry(lock.expires)
 }
 
 fn find<E: std::error::Error + 'static>(error: &StackFailure) -> Option<&E> {

@@ -330,7 +330,7 @@ fn unlocked(providers: &SecretsProviders, stack: Option<String>) -> Result<Manag
 
 /// Returns the configuration of a stack: that in the directory that names the stack, or that of the project in which the command runs,
 /// if it is the project of the stack.
-fn configuration(remote: &Remote) -> Option<PathBuf> {
+pub(super) fn configuration(remote: &Remote) -> Option<PathBuf> {
     let stack = remote.stack()?;
     let project = match remote.place.directory.as_deref() {
         Some(folder) => Project::find(&stack_folder(folder)).ok().flatten()?,

@@ -5,6 +5,7 @@ use groundstate_json::places;
 use groundstate_pulumi_deployment::{DecodeOptions, DeploymentFile, NoteKind, ReadError, decode};
 use groundstate_pulumi_integrity::{Finding, VerifyOptions, verify};
 
+use super::configured::ConfiguredKey;
 use super::locate::locate;
 use crate::input::foreign;
 use crate::input::pulumi::{envelope, faults, snapshot};
@@ -16,22 +17,29 @@ use crate::report::findings::{Checked, ShownFinding};
 use crate::report::progress::working;
 
 /// Checks one state. What cannot be read is a finding too. The text is given back, as far as findings are about it.
-pub(crate) fn check(source: &Source) -> Result<(Checked, Clipped<'_>)> {
-    if let Some(checked) = check_condensed(source, source.threads())? {
+pub(crate) fn check<'s>(
+    source: &'s Source,
+    configured: Option<&ConfiguredKey>,
+) -> Result<(Checked, Clipped<'s>)> {
+    if let Some(checked) = check_condensed(source, source.threads(), configured)? {
         return Ok(checked);
     }
     let text = source.text()?;
     match foreign::recognise(&source.name, &text) {
         Some(failure) => Err(failure),
-        None => Ok((check_whole(&source.name, &text), Clipped::whole(text))),
+        None => Ok((check_whole(&source.name, &text, configured), Clipped::whole(text))),
     }
 }
 
 /// Checks one state by so many threads and without holding its text, where that makes no difference: nothing if there is something
 /// about it that needs the whole, such as notes and problems of the reader.
-fn check_condensed(source: &Source, threads: usize) -> Result<Option<(Checked, Clipped<'_>)>> {
+fn check_condensed<'s>(
+    source: &'s Source,
+    threads: usize,
+    configured: Option<&ConfiguredKey>,
+) -> Result<Option<(Checked, Clipped<'s>)>> {
     let Some((file, original)) = source.condensed(threads)? else { return Ok(None) };
-    let (checked, found) = verified(&source.name, &file, threads);
+    let (checked, found) = verified(&source.name, &file, threads, configured);
     // The model makes room for what is shown of the text.
     drop(file);
     if found.is_empty() {
@@ -44,18 +52,23 @@ fn check_condensed(source: &Source, threads: usize) -> Result<Option<(Checked, C
     Ok(Some((Checked { findings, ..checked }, text)))
 }
 
-fn check_whole(name: &str, text: &[u8]) -> Checked {
+fn check_whole(name: &str, text: &[u8], configured: Option<&ConfiguredKey>) -> Checked {
     let file = match decode(text, &DecodeOptions::default()) {
         Ok(file) => file,
         Err(error) => return Checked { findings: unreadable(&error), ..Checked::new(name, "pulumi") },
     };
-    let (checked, found) = verified(name, &file, threads());
+    let (checked, found) = verified(name, &file, threads(), configured);
     let findings = losses(&file, text).into_iter().chain(shown(found, &Clipped::whole(text))).collect();
     Checked { findings, ..checked }
 }
 
 /// What is known of a file that could be read, and what the rules find in it by so many threads.
-fn verified(name: &str, file: &DeploymentFile, threads: usize) -> (Checked, Vec<Finding>) {
+fn verified(
+    name: &str,
+    file: &DeploymentFile,
+    threads: usize,
+    configured: Option<&ConfiguredKey>,
+) -> (Checked, Vec<Finding>) {
     let _working = working("checking");
     let snapshot = snapshot(file);
     let report = verify(&snapshot, &VerifyOptions::default().loading(true).threads(threads));
@@ -69,7 +82,8 @@ fn verified(name: &str, file: &DeploymentFile, threads: usize) -> (Checked, Vec<
         ],
         ..Checked::new(name, "pulumi")
     };
-    (checked, report.findings)
+    let of_configuration = configured.and_then(|configured| configured.compare(&snapshot));
+    (checked, report.findings.into_iter().chain(of_configuration).collect())
 }
 
 /// Findings with their places.
@@ -131,10 +145,12 @@ mod tests {
     #[track_caller]
     fn agrees(text: &[u8]) -> bool {
         let source = Source::of_bytes("stack.json".to_owned(), None, text.to_vec()).unwrap();
-        let whole = check_whole(&source.name, text);
+        let whole = check_whole(&source.name, text, None);
         let lines = spans(&whole, &Clipped::whole(text));
         let condensed = [1, 2 + text.len() % 5].map(|threads| {
-            let Some((condensed, clipped)) = check_condensed(&source, threads).unwrap() else { return false };
+            let Some((condensed, clipped)) = check_condensed(&source, threads, None).unwrap() else {
+                return false;
+            };
             let shown = || format!("{threads} threads: {}", String::from_utf8_lossy(text));
             assert_eq!(format!("{condensed:?}"), format!("{whole:?}"), "{}", shown());
             assert_eq!(spans(&condensed, &clipped), lines, "{}", shown());
@@ -345,7 +361,7 @@ mod tests {
             let source = Source::of_file(path.display().to_string(), path.clone()).unwrap();
             let whole = check_whole(&source.name, text.as_bytes());
             for threads in [1, 2, 7] {
-                let (condensed, clipped) = check_condensed(&source, threads).unwrap().unwrap();
+                let (condensed, clipped) = check_condensed(&source, threads, None).unwrap().unwrap();
                 assert_eq!(format!("{condensed:?}"), format!("{whole:?}"));
                 assert_eq!(spans(&condensed, &clipped), spans(&whole, &Clipped::whole(text.as_bytes())));
                 assert!(clipped.text.len() < text.len());

@@ -3,6 +3,7 @@
 mod admission;
 mod change;
 mod check;
+mod configured;
 mod crypt;
 mod diff;
 mod graph;
@@ -33,6 +34,7 @@ pub(crate) use change::{
     split, undo, undo_stack,
 };
 pub(crate) use check::check;
+pub(crate) use configured::ConfiguredKey;
 pub(crate) use crypt::{decrypt, encrypt};
 pub(crate) use diff::diff;
 pub(crate) use graph::graph;

@@ -14,6 +14,7 @@ use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::json::Json;
 use crate::report::output::Output;
 use crate::report::text::count;
+use crate::session::backup::logged;
 use crate::session::save::write_document;
 use crate::session::stack::{LockedStack, ManagedStack};
 use crate::session::who::who;
@@ -24,6 +25,7 @@ pub(crate) fn recover(args: &RecoverArgs, found: StateLocation) -> Result {
         let instead = "a service turns the journal into a state when the update ends; `groundstate unlock --force` ends an update whose process is gone";
         return Err(for_buckets(service, "recover", instead));
     }
+    let logged = logged(&found, "recover");
     let managed = ManagedStack::open(found, "recover", true)?;
     if let Some(file) = &args.export {
         return export(&managed, file);
@@ -42,6 +44,9 @@ pub(crate) fn recover(args: &RecoverArgs, found: StateLocation) -> Result {
         }
         (true, false) => {
             let entries = managed.locked(&lock, "recover", async |locked| save(&managed, locked).await)?;
+            if entries.is_some() {
+                logged.entry().record();
+            }
             (if entries.is_some() { "recovered" } else { "nothing" }, entries)
         }
     };

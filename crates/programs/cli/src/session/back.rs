@@ -143,13 +143,24 @@ pub(crate) fn warn_of_partner(found: &StateLocation) -> Result<()> {
     let partner = operations::newest_partner(&operations::entries()?, &Generations::of(found).place);
     if let Some(partner) = partner {
         let argument = &partner.entry.argument;
-        let command = shell_command("groundstate undo", &[argument]);
+        let rest = match has_none_before(&partner.entry) {
+            true => "and had no state before".to_owned(),
+            false => {
+                let command = shell_command("groundstate undo", &[argument]);
+                format!("and `{command}` takes that back too")
+            }
+        };
         Messages::stderr().warning(&format!(
-            "the change that is undone moved resources between {} and {argument}, which keeps its side; `{command}` takes that back too",
+            "the change that is undone moved resources between {} and {argument}, which keeps its side, {rest}",
             found.name()
         ));
     }
     Ok(())
+}
+
+/// Returns `true` if nothing was stored at the place before the operation. A service counts versions from 1.
+fn has_none_before(entry: &Entry) -> bool {
+    entry.created || entry.version.split_once(" sha256:").is_some_and(|(count, _)| count == "1")
 }
 
 /// The very bytes that are stored, if they can be had.

@@ -74,6 +74,11 @@ fn generation(found: &StateLocation, operation: &str) -> Keep {
     Keep { to, ..keep(found, operation) }
 }
 
+/// Names an operation for the log that keeps no backup of its own.
+pub(crate) fn logged(found: &StateLocation, operation: &str) -> Keep {
+    keep(found, operation)
+}
+
 fn keep(found: &StateLocation, operation: &str) -> Keep {
     let argument = match found.remote() {
         Some(remote) => remote.argument.clone(),

@@ -1,6 +1,7 @@
 //! A store that keeps a backup of what a write replaces, once the write has succeeded, and logs the operation.
 
 use std::fmt;
+use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -47,6 +48,15 @@ impl Keep {
         match self.to {
             KeepIn::Nowhere => self,
             _ => Self { to: KeepIn::File(found.with_suffix(suffix.as_str())), ..self },
+        }
+    }
+
+    /// The entry of the log for this operation.
+    pub(crate) fn entry(&self) -> Entry {
+        Entry {
+            is_joint: self.is_joint,
+            restored: self.restored.clone(),
+            ..Entry::new(&self.operation, &self.place, &self.argument)
         }
     }
 
@@ -138,12 +148,10 @@ impl Keeper {
         let mut keep = self.lock_keep();
         let after = bytes.map(|bytes| short_digest(bytes)).unwrap_or_default();
         let mut entry = Entry {
-            is_joint: keep.is_joint,
-            restored: keep.restored.clone(),
             after: after.clone(),
             version: version.map(ToString::to_string).unwrap_or_default(),
             created,
-            ..Entry::new(&keep.operation, &keep.place, &keep.argument)
+            ..keep.entry()
         };
         match &mut keep.to {
             KeepIn::Nowhere => {}
@@ -167,10 +175,21 @@ impl Keeper {
                 }
             },
         }
-        if let Err(error) = entry.append() {
+        entry.record();
+    }
+
+    /// Takes the backup of an operation away that was put back: the change before stays the one that an undo takes back.
+    pub(crate) fn was_put_back(&self) {
+        let kept = self.lock_kept().backup.take();
+        if let Some(KeptBackup { path, number: Some(number) }) = kept
+            && let Err(error) = fs::remove_file(&path)
+        {
+            let path = path.display();
             Messages::stderr()
-                .warning(&format!("the operation is not in the log of `groundstate log`: {error}"));
+                .warning(&format!("backup {number} stays in {path}, and nothing needs it: {error}"));
         }
+        let keep = self.lock_keep();
+        Entry { restored: None, ..Entry::new("put-back", &keep.place, &keep.argument) }.record();
     }
 
     /// A write has failed, or its answer is lost.

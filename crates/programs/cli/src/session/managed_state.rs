@@ -100,6 +100,13 @@ impl ManagedState {
         self.keeper.as_ref().and_then(|keeper| keeper.kept())
     }
 
+    /// Forgets the backup of an operation that was put back.
+    pub(crate) fn was_put_back(&self) {
+        if let Some(keeper) = &self.keeper {
+            keeper.was_put_back();
+        }
+    }
+
     /// A workspace of a backend that is open already.
     pub(crate) fn of_workspace(
         place: &groundstate_backends::Location,

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::report::error::{Failure, Result};
 use crate::report::json::Json;
+use crate::report::messages::Messages;
 use crate::session::generations::{private_directory, state_home};
 use crate::session::who::who;
 
@@ -118,11 +119,12 @@ impl Entry {
         })
     }
 
-    /// Adds the entry to the log. Without a home there is no log.
-    pub(crate) fn append(&self) -> io::Result<()> {
-        match state_home() {
-            Some(home) => self.append_to(&home),
-            None => Ok(()),
+    /// Adds the entry to the log, or warns. Without a home there is no log.
+    pub(crate) fn record(&self) {
+        let Some(home) = state_home() else { return };
+        if let Err(error) = self.append_to(&home) {
+            Messages::stderr()
+                .warning(&format!("the operation is not in the log of `groundstate log`: {error}"));
         }
     }
 

@@ -10,12 +10,14 @@ use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
 use crate::report::output::Output;
 use crate::report::text::count;
+use crate::session::backup::logged;
 use crate::session::locked::{lock_info, locked, unlocked};
 use crate::session::managed_state::ManagedState;
 use crate::session::recovery::journaled;
 use crate::session::save::write_document;
 
 pub(crate) fn run(args: &RecoverArgs, found: StateLocation) -> Result {
+    let logged = logged(&found, "recover");
     let mut opened = ManagedState::open(found, None, true)?;
     if opened.changes.is_none() {
         let message = format!("{} is not in a file; journals are looked for only beside files", opened.name);
@@ -44,6 +46,7 @@ pub(crate) fn run(args: &RecoverArgs, found: StateLocation) -> Result {
         Some(_) => {
             // Taking the lock is what recovers.
             locked(&opened, &lock(args), lock_info(&opened, "recover")?, async |_, _| Ok(()))?;
+            logged.entry().record();
             ("recovered", format!("{} is up to date.", opened.name))
         }
     };

@@ -207,7 +207,10 @@ async fn carry_out(
             };
             let name = &first.opened.name;
             Err(match back {
-                Ok(()) => failure.hint(format!("{name} was put back as it was, so neither state is undone")),
+                Ok(()) => {
+                    first.opened.was_put_back();
+                    failure.hint(format!("{name} was put back as it was, so neither state is undone"))
+                }
                 Err(why) => failure.hint(format!(
                     "{name} is undone and could not be put back: {}; run the command again to complete it",
                     why.message

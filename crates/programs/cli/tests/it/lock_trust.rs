@@ -40,7 +40,7 @@ fn commands(text: &str) -> Vec<String> {
 
 /// The one suggested command that begins with this verb.
 #[track_caller]
-fn suggested(text: &str, verb: &str) -> String {
+pub(crate) fn suggested(text: &str, verb: &str) -> String {
     let found: Vec<String> = commands(text)
         .into_iter()
         .filter(|command| command.starts_with(&format!("groundstate {verb} ")))
@@ -275,6 +275,9 @@ fn a_removed_stack_leaves_no_lease() {
     let removed = project.run(&["stacks", "remove", ".", "--force", "--yes"]);
     assert_eq!(removed.code, 0, "{}", removed.stderr);
     assert!(!lease.exists());
+    let left = fs::read_dir(project.path().join("bucket")).unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, [".pulumi"], "no file of the store itself stays");
 }
 
 /// Runs with messages as JSON, and gives the code and the kind of the error.

@@ -30,6 +30,8 @@ mod journal;
 mod json;
 mod list;
 mod lock_end;
+mod lock_hints;
+mod lock_stacks;
 mod lock_trust;
 mod locks;
 mod log;
@@ -91,6 +93,7 @@ mod terraform_surgery;
 #[cfg(feature = "server")]
 mod token;
 mod transfer;
+mod undo_pairs;
 mod upgrade;
 mod version;
 mod workspaces;

@@ -13,14 +13,14 @@ use super::support;
 const PROGRAM: &str = "config:\n  n: { type: string, default: '1' }\nresources:\n  a: { type: 'pulumi:index:Stash', properties: { input: 'a${n}' } }\n  b: { type: 'pulumi:index:Stash', properties: { input: { 'fn::secret': swordfish } } }\noutputs:\n  x: 'a${n}'\n  y: { 'fn::secret': swordfish }\n";
 
 /// A server, and a project that has logged in there and has a stack `dev`.
-struct Place {
+pub(crate) struct Place {
     _folder: tempfile::TempDir,
     server: Server,
     project: PulumiProject,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let server = Server::start(folder.path(), &[]);
         let project = PulumiProject::new(&PulumiPlace::service(&server.url, "none"));
@@ -31,7 +31,11 @@ impl Place {
         Self { _folder: folder, server, project }
     }
 
-    fn run(&self, args: &[&str]) -> Ran {
+    pub(crate) fn project(&self) -> &PulumiProject {
+        &self.project
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
         ours(&self.project, args, "")
     }
 
@@ -39,12 +43,12 @@ impl Place {
         serde_json::from_str(&self.run(args).succeeds()).unwrap()
     }
 
-    fn address(&self, stack: &str) -> String {
+    pub(crate) fn address(&self, stack: &str) -> String {
         format!("pulumi+{}#{stack}", self.server.url)
     }
 
     /// The user's name on the server, which is the owner of the stacks.
-    fn owner(&self) -> String {
+    pub(crate) fn owner(&self) -> String {
         self.project.pulumi(&["whoami"]).succeeds().trim().to_owned()
     }
 

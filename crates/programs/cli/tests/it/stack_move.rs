@@ -13,7 +13,7 @@ use super::support::{Run, TempState, backups, command, groundstate, state};
 
 const SECRET: &str = "hunter2-moves";
 
-fn urn(stack: &str, kind: &str, name: &str) -> String {
+pub(crate) fn urn(stack: &str, kind: &str, name: &str) -> String {
     format!("urn:pulumi:{stack}::shop::{kind}::{name}")
 }
 
@@ -22,7 +22,7 @@ fn root(stack: &str) -> String {
 }
 
 /// A stack of these resources, with its provider of secrets.
-fn stack(name: &str, salt: Option<&str>, resources: &[String]) -> TempState {
+pub(crate) fn stack(name: &str, salt: Option<&str>, resources: &[String]) -> TempState {
     let root = root(name);
     let providers = salt
         .map(|salt| format!(r#""secrets_providers":{{"type":"passphrase","state":{{"salt":"{salt}"}}}},"#))
@@ -33,13 +33,13 @@ fn stack(name: &str, salt: Option<&str>, resources: &[String]) -> TempState {
     ))
 }
 
-fn resource(stack: &str, kind: &str, name: &str, members: &str) -> String {
+pub(crate) fn resource(stack: &str, kind: &str, name: &str, members: &str) -> String {
     let (urn, root) = (urn(stack, kind, name), root(stack));
     format!(r#"{{"urn":"{urn}","custom":true,"id":"{name}-1","type":"{kind}","parent":"{root}"{members}}}"#)
 }
 
 /// A stack with a provider, a network and a web server that needs both; the network has a secret.
-fn shop(salt: Option<&str>, ciphertext: &str) -> TempState {
+pub(crate) fn shop(salt: Option<&str>, ciphertext: &str) -> TempState {
     let provider = resource("dev", "pulumi:providers:t", "main", "");
     let by = format!(r#","provider":"{}::main-1""#, urn("dev", "pulumi:providers:t", "main"));
     let secret = match ciphertext {
@@ -54,7 +54,7 @@ fn shop(salt: Option<&str>, ciphertext: &str) -> TempState {
     stack("dev", salt, &[provider, net, web])
 }
 
-fn listed(path: &str) -> BTreeSet<String> {
+pub(crate) fn listed(path: &str) -> BTreeSet<String> {
     groundstate(&["list", path]).clean().lines().map(str::to_owned).collect()
 }
 

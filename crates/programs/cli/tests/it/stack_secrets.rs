@@ -240,3 +240,33 @@ fn codes_of_pulumi_are_refused_for_states_of_terraform() {
     let refused = Run::of(command.current_dir(folder.path()).output().unwrap()).failed(2);
     assert!(refused.contains("for Pulumi stacks only"), "{refused}");
 }
+
+#[test]
+fn check_finds_another_key_in_the_configuration_than_in_the_state() {
+    let project = Project::of("plain");
+    let config = project.path().join("Pulumi.dev.yaml");
+    let own = fs::read_to_string(&config).unwrap();
+    assert!(!project.run(&["check", "."]).stdout.contains("GS0638"));
+    let other = "encryptionsalt: v1:AAAAAAAAAAA=:v1:AAAAAAAAAAAAAAAA:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n";
+    let cloud = "secretsprovider: awskms://alias/other?region=eu-central-1\nencryptedkey: AAAA\n";
+    for (text, why) in [(other, "`passphrase` key of the state"), (cloud, "names one of the type `cloud`")] {
+        fs::write(&config, text).unwrap();
+        for stack in [".".to_owned(), project.stack()] {
+            let found = project.run(&["check", &stack]);
+            assert!(
+                found.stdout.contains("GS0638") && found.stdout.contains(why),
+                "{stack}: {}",
+                found.stdout
+            );
+            assert!(!found.stdout.contains("AAAA"), "{}", found.stdout);
+        }
+    }
+    // No configuration, and none of a key, say nothing.
+    for text in ["config: {}\n", ""] {
+        fs::write(&config, text).unwrap();
+        assert!(!project.run(&["check", "."]).stdout.contains("GS0638"), "{text}");
+    }
+    fs::write(&config, own).unwrap();
+    let ignored = project.run(&["check", ".", "--ignore", "GS0638"]);
+    assert!(!ignored.stderr.contains("GS0638"), "{}", ignored.stderr);
+}

@@ -169,3 +169,24 @@ mod signals {
         assert_eq!(project.run(&["stacks", "tags", ".", "--set", "a=b"]).code, 0);
     }
 }
+
+#[test]
+fn the_dead_process_of_a_lock_of_this_host_is_named() {
+    let project = Project::of("plain");
+    let host = nix::unistd::gethostname().unwrap().into_string().unwrap();
+    // No process has a number that large.
+    let lock = |pid: u32, host: &str| {
+        format!(r#"{{"pid":{pid},"username":"eve","hostname":"{host}","timestamp":"2026-01-01T00:00:00Z"}}"#)
+    };
+    for (pid, on_host, is_dead) in [
+        (i32::MAX as u32, &*host, true),
+        (i32::MAX as u32, "elsewhere", false),
+        (std::process::id(), &*host, false),
+    ] {
+        put(&project, "dev", FIRST, &lock(pid, on_host));
+        let shown = project.run(&["locks", "."]).clean();
+        assert_eq!(shown.contains(&format!("{pid}, which no longer runs")), is_dead, "{shown}");
+        let freed = project.run(&["unlock", ".", "--if-stale"]);
+        assert_eq!(freed.code, if is_dead { 0 } else { 8 }, "{}", freed.stderr);
+    }
+}

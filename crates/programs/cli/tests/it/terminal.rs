@@ -11,17 +11,17 @@ use nix::pty::openpty;
 use super::support::{command, groundstate, resource, state, with_resources};
 
 /// The command at a terminal of its own.
-struct Session {
-    terminal: File,
+pub(crate) struct Session {
+    pub(crate) terminal: File,
     child: std::process::Child,
     /// All that was shown so far.
-    shown: String,
+    pub(crate) shown: String,
 }
 
 impl Session {
     /// Starts the command, with other input than the terminal if there is some. Otherwise `setsid` makes the terminal that of the
     /// session, which a question is asked at.
-    fn start(args: &[&str], stdin: Option<Stdio>) -> Self {
+    pub(crate) fn start(args: &[&str], stdin: Option<Stdio>) -> Self {
         let pair = openpty(None, None).unwrap();
         let inner = File::from(pair.slave);
         let (program, is_terminal) = (command(args), stdin.is_none());
@@ -38,7 +38,7 @@ impl Session {
     }
 
     /// Reads until this is shown; false if the command ends before.
-    fn until(&mut self, text: &str) -> bool {
+    pub(crate) fn until(&mut self, text: &str) -> bool {
         let mut buffer = [0; 4096];
         while !self.shown.contains(text) {
             // When the last process has left the terminal, reading fails.
@@ -53,7 +53,7 @@ impl Session {
     }
 
     /// Waits for the end.
-    fn end(mut self) -> (Option<i32>, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
         // Nothing shows this.
         assert!(!self.until("\u{0}"));
         (self.child.wait().unwrap().code(), self.shown)

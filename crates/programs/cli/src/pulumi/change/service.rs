@@ -78,7 +78,9 @@ pub(super) fn undo(args: &UndoArgs, found: StateLocation) -> Result {
             Err(error) => Err(service.failed(&error, stack).await),
         }
     })?;
-    warn_of_partner(&found)?;
+    if !args.alone {
+        warn_of_partner(&found)?;
+    }
     let Some(before) = version_before(&found, version)? else {
         let message = format!("{} has version {version}, so there is no version before", found.name());
         return Err(Failure::new(Kind::NoState, message));

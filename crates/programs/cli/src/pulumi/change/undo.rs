@@ -37,12 +37,15 @@ pub(crate) fn undo(args: &UndoArgs, found: StateLocation) -> Result {
     };
     let names = Names { operation: OPERATION, keep, yes: args.consent.yes };
     let mut snapshot = restorable.take()?;
+    let was_empty = restorable.was_empty;
     let instead = is_lost.then_some(restorable.file);
     let source = restorable.name;
     // A backup is what was stored here; any other file may be from anywhere.
     let place = args.from.is_some().then(|| Place::resolved(&found)).transpose()?;
     run_keeping(found, &args.change, names, instead, Soundness::Whatever, |present, subject| {
-        check_stack(args, present, &snapshot, subject.name, &source)?;
+        if !was_empty {
+            check_stack(args, present, &snapshot, subject.name, &source)?;
+        }
         let mut done = done(&source);
         if let Some(place) = &place {
             done.warnings.extend(gate(&snapshot, &source, &args.force)?);
@@ -59,12 +62,19 @@ pub(crate) fn undo(args: &UndoArgs, found: StateLocation) -> Result {
 pub(super) struct Restorable {
     pub(super) file: DeploymentFile,
     pub(super) name: String,
+    /// If `true`, the stack had no deployment then: it was never updated.
+    pub(super) was_empty: bool,
 }
 
 impl Restorable {
     pub(super) fn read(backup: &Backup) -> Result<Self> {
         match State::beside(&backup.path)? {
-            State::Pulumi(source) => Ok(Self { file: load(&source)?.file, name: source.name.clone() }),
+            State::Pulumi(source) => {
+                let file = load(&source)?.file;
+                // A file that the user names, and that has no deployment, is the wrong one.
+                let was_empty = backup.number().is_some() && file.snapshot.is_none();
+                Ok(Self { file, name: source.name.clone(), was_empty })
+            }
             State::Terraform(source) => {
                 let message = format!("{} is not Pulumi's, so it is not a backup of this stack", source.name);
                 Err(Failure::new(Kind::Conflict, message))
@@ -73,6 +83,9 @@ impl Restorable {
     }
 
     pub(super) fn take(&mut self) -> Result<Snapshot> {
+        if self.was_empty {
+            return Ok(Snapshot::default());
+        }
         let nothing = || Failure::new(Kind::NoState, format!("{} holds no deployment", self.name));
         self.file.snapshot.replace(Snapshot::default()).ok_or_else(nothing)
     }

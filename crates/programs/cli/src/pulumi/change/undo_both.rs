@@ -70,12 +70,17 @@ async fn planned(side: &Side, args: &UndoArgs, mut from: Restorable) -> Result<P
     let nothing = || Failure::new(Kind::NoState, format!("{name} is empty, so it holds no state"));
     let stored = side.opened.manager.store().read().await?.ok_or_else(nothing)?;
     let snapshot = from.take()?;
-    let edited =
+    let mut edited =
         edit(read(&stored.bytes, name)?, name, (OPERATION, Soundness::Whatever), |present, subject| {
-            check_stack(args, present, &snapshot, subject.name, &from.name)?;
+            if !from.was_empty {
+                check_stack(args, present, &snapshot, subject.name, &from.name)?;
+            }
             *present = snapshot;
             Ok(done(&from.name))
         })?;
+    if from.was_empty {
+        edited.file.snapshot = None;
+    }
     Ok(Planned { before: stored.bytes, version: stored.version, edited })
 }
 
@@ -113,7 +118,10 @@ async fn carry_out((first, plan): (&Side, &Planned), (second, last): (&Side, &Pl
     let failure = error.explain(&second.opened);
     let name = &first.opened.name;
     Err(match write(&first.opened.manager, plan.before.clone(), &stored).await {
-        Ok(_) => failure.hint(format!("{name} was put back as it was, so neither stack is undone")),
+        Ok(_) => {
+            first.opened.was_put_back();
+            failure.hint(format!("{name} was put back as it was, so neither stack is undone"))
+        }
         Err(error) => failure.hint(format!(
             "{name} is undone and could not be put back: {}; run the command again to complete it",
             error.explain(&first.opened).message

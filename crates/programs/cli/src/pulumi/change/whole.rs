@@ -16,9 +16,12 @@ use crate::input::location::StateLocation;
 use crate::pulumi::diff::{differences, reordered};
 use crate::report::differences::Difference;
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
+use crate::session::backup::logged;
 use crate::session::consent::consent;
 use crate::session::files;
+use crate::session::generations::short_digest;
 use crate::session::keeper::KeptBackup;
+use crate::session::operations::Entry;
 use crate::session::save::refuse_encrypted;
 use crate::session::stack::{LockedStack, ManagedStack};
 
@@ -65,6 +68,7 @@ pub(super) fn replace<T>(
     if let Some(path) = named_backup(args) {
         refuse_encrypted(path)?;
     }
+    let logged = logged(&found, &format!("state-{}", how.command));
     let managed = ManagedStack::open(found, how.command, !args.lock.no_lock)?;
     let (changed, backup) = match args.dry_run {
         true => managed.unlocked(async |stack| {
@@ -81,6 +85,7 @@ pub(super) fn replace<T>(
                 let stack = locked.stack;
                 managed.refuse_journal(stack).await?;
                 let (Plan { text, done }, what) = plan(&managed, stack).await?;
+                let after = short_digest(&text);
                 let (mut changed, vanishing) = compare(&managed, stack, &text, done).await?;
                 if changed.diff.is_empty() {
                     return Ok((changed, None));
@@ -90,6 +95,8 @@ pub(super) fn replace<T>(
                 let copied = copy(&managed, stack, args).await?;
                 let written = write(&managed, locked, what).await?;
                 changed.written = true;
+                let file = copied.as_ref().map(|path| path.display().to_string());
+                Entry { after, file, ..logged.entry() }.record();
                 changed.done.warnings.extend(written.warnings.iter().map(ToString::to_string));
                 Ok((changed, copied.or(written.backup.map(|key| key.as_str().into())).map(KeptBackup::file)))
             })?

@@ -19,6 +19,7 @@ use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::json::Json;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
+use crate::session::backup::logged;
 use crate::session::interrupt::Interrupts;
 use crate::session::locked::{lock_info, locked, unlocked};
 use crate::session::managed_state::ManagedState;
@@ -113,7 +114,9 @@ fn convert(location: StateLocation, args: &EncryptionChangeArgs, goal: Goal) -> 
         }
         _ => failure,
     })?;
-    let opened = ManagedState::open_raw(location, None, !args.lock.no_lock)?;
+    // A backup of what is encrypted now would be plain text on another disk.
+    let keep = logged(&location, goal.operation());
+    let opened = ManagedState::open_raw(location, Some(keep), !args.lock.no_lock)?;
     let outcome = match args.dry_run {
         true => unlocked(&opened, async |manager| change(manager, &name, &known, goal, None).await)?,
         false => {
