@@ -311,7 +311,7 @@ pub(super) fn hinted(failure: Failure, error: &GateError, name: &str) -> Failure
 }
 
 fn encrypted(readable: usize, name: &str) -> String {
-    format!("{} of {name} stood readable there, and are stored encrypted", count(readable, "secret"))
+    format!("{} of {name} stood readable there; now stored encrypted", count(readable, "secret"))
 }
 
 fn named(snapshot: &Snapshot) -> Result<Option<SecretsProviders>> {

@@ -339,7 +339,7 @@ mod tests {
             let text = scattered(&mut numbers, round % 50);
             if agrees(text.as_bytes()) {
                 let source = Source::of_bytes("stack.json".to_owned(), None, text.into_bytes()).unwrap();
-                let (checked, clipped) = check_condensed(&source, 2).unwrap().unwrap();
+                let (checked, clipped) = check_condensed(&source, 2, None).unwrap().unwrap();
                 if !checked.findings.is_empty() {
                     held += clipped.text.len();
                     all += source.text().unwrap().len();
@@ -359,7 +359,7 @@ mod tests {
             assert!(text.len() > 1 << 16);
             fs::write(&path, &text).unwrap();
             let source = Source::of_file(path.display().to_string(), path.clone()).unwrap();
-            let whole = check_whole(&source.name, text.as_bytes());
+            let whole = check_whole(&source.name, text.as_bytes(), None);
             for threads in [1, 2, 7] {
                 let (condensed, clipped) = check_condensed(&source, threads, None).unwrap().unwrap();
                 assert_eq!(format!("{condensed:?}"), format!("{whole:?}"));

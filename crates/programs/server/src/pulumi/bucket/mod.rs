@@ -115,11 +115,11 @@ impl PulumiBucket {
         Ok(self.backend().await?.stack(&StackRef::new(project, stack)))
     }
 
-    /// The lock of this id, which has to be held.
     fn gone(&self) -> MutexGuard<'_, BTreeSet<StackPath>> {
         self.gone.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The lock of this id, which has to be held.
     async fn held(&self, op: Op, path: &StackPath, stack: &Stack, id: &str) -> Result<HeldLock> {
         let held = stack.held_lock(id, LEASE).await.map_err(|error| failed(op, path, error))?;
         held.ok_or_else(|| {

@@ -593,7 +593,7 @@ async fn a_lock_without_an_update_is_a_lock_in_the_bucket_too() {
     for renews in [true, false] {
         let id = format!("lock-{renews}");
         stack.lock(&id, "ann").await.unwrap();
-        node.direct("dev").await.cancel().await.unwrap();
+        drop(node.direct("dev").await.cancel().await.unwrap());
         let lost = match renews {
             true => stack.renew_lock(&id, "ann").await.map(drop),
             false => stack.unlock(&id, "ann").await,
