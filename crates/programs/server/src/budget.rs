@@ -131,6 +131,11 @@ impl Budget {
         Self(Arc::new(Shared { total, books: Mutex::default(), freed: Notify::new() }))
     }
 
+    /// How many bytes there are.
+    pub(crate) fn total(&self) -> u64 {
+        self.0.total
+    }
+
     /// An account; without a caller or an address it has no limit but the total.
     pub(crate) fn account(&self, caller: Option<String>, address: Option<IpAddr>) -> Account {
         Account(Arc::new(Owner { budget: self.clone(), caller, address, held: Mutex::default() }))

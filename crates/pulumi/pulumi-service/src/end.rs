@@ -4,16 +4,49 @@ use std::time::Duration;
 
 use groundstate_versioned::{Ending, Head, Step};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::lease::{LeaseToken, Leased};
 use crate::op::Op;
+use crate::path::StackPath;
 use crate::record::{Holder, PreviewRecord, UpdateResult, VersionNote};
 use crate::stack::holder;
+use crate::stacks::Stacks;
 use crate::start::UNSTARTED;
 use crate::traced;
 use crate::update::{Update, UpdateStatus};
 
+impl Stacks {
+    /// Returns the update that a client asks to end, before anything else of the request is read: the token is that of its lease, or the
+    /// update has ended, which is told a client that asks again.
+    ///
+    /// # Errors
+    ///
+    /// `LeaseLost` for another token, `NotFound`, and those of the store.
+    pub async fn ending_update(&self, path: &StackPath, update: &str, token: &LeaseToken) -> Result<Update> {
+        const OP: Op = Op::Complete;
+        let found = self.stack(path).await?.update(update);
+        match found.admit(OP, token).await {
+            Err(error) if error.kind() == ErrorKind::LeaseLost && found.has_ended(OP, token).await? => {
+                Ok(found)
+            }
+            admitted => admitted.map(|_| found),
+        }
+    }
+}
+
 impl Update {
+    /// Returns `true` if the update has ended by itself, or is a preview of this token that has.
+    async fn has_ended(&self, op: Op, token: &LeaseToken) -> Result<bool> {
+        if let Some((preview, _)) = self.get::<PreviewRecord>(op, "preview").await? {
+            return Ok(preview.result.is_some() && token.is(&preview.token));
+        }
+        let head = self.stack.head(op).await?;
+        Ok(match head.lock_of(&self.id) {
+            None => head.ended(&self.id).is_some_and(|ended| ended.how == Ending::Released),
+            Some(lock) => matches!(holder(lock), Some(Holder::Bucket { .. })),
+        })
+    }
+
     /// Ends it. What it did becomes a version of the stack. A second time it succeeds without effect.
     ///
     /// # Errors

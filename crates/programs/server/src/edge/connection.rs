@@ -23,10 +23,22 @@ use super::tls::HTTP_2;
 use crate::auth::ClientCertificate;
 
 /// How many requests of HTTP/2 a connection has at a time.
-const STREAMS: u32 = 128;
+const STREAMS: u32 = 32;
 
-/// How many bytes of a body a client of HTTP/2 sends before it waits, for one request and for all of a connection.
-const WINDOW: u32 = 1 << 20;
+/// How many bytes of bodies a client of HTTP/2 sends at most before it waits, for one request and for all of a connection.
+const WINDOW: u32 = 2 << 20;
+/// The window that HTTP/2 gives every connection.
+const LEAST_WINDOW: u32 = (64 << 10) - 1;
+/// Part of the memory of requests that the windows of all connections have together.
+const SHARE: u64 = 4;
+/// How many bytes of a request of HTTP/1 are read ahead, and of an answer to either protocol kept until the client takes them.
+const BUFFER: usize = 64 << 10;
+
+/// How many bytes each of so many connections sends before it waits, where requests have so much memory.
+fn window(memory: u64, connections: usize) -> u32 {
+    let each = memory / SHARE / (connections.max(1) as u64);
+    u32::try_from(each).unwrap_or(WINDOW).clamp(LEAST_WINDOW, WINDOW)
+}
 
 /// What requests are told of their connection.
 #[derive(Debug)]
@@ -134,6 +146,7 @@ async fn http_1(
         .header_read_timeout(None)
         .max_headers(limits.headers)
         .max_header_size(limits.header_bytes)
+        .max_buf_size(limits.header_bytes.max(BUFFER))
         // A client that has sent everything may still read.
         .half_close(true);
     let served = builder.serve_connection(stream, service_fn(service));
@@ -148,12 +161,14 @@ async fn http_2(
     limits: &EdgeLimits,
 ) {
     let service = service(shared, connection, &activity);
+    let window = window(shared.memory, limits.connections);
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())
         .max_concurrent_streams(STREAMS)
-        .initial_stream_window_size(WINDOW)
-        .initial_connection_window_size(2 * WINDOW)
+        .initial_stream_window_size(window)
+        .initial_connection_window_size(window)
+        .max_send_buf_size(BUFFER)
         .keep_alive_interval(limits.idle_timeout)
         .keep_alive_timeout(limits.write_timeout)
         .max_header_list_size(u32::try_from(limits.header_bytes).unwrap_or(u32::MAX));
@@ -214,5 +229,24 @@ async fn drive<C>(
                 }
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LEAST_WINDOW, WINDOW, window};
+
+    #[test]
+    fn windows_of_all_connections_have_a_quarter_of_the_memory_or_the_least_that_the_protocol_has() {
+        for (memory, connections) in [(2_u64 << 30, 1024), (2 << 30, 1), (512 << 20, 128), (4 << 30, 100_000)]
+        {
+            let each = window(memory, connections);
+            let all = u64::from(each) * connections as u64;
+            assert!(all <= memory / 4 || each == LEAST_WINDOW, "{memory} {connections}: {each}");
+            assert!((LEAST_WINDOW..=WINDOW).contains(&each));
+        }
+        assert_eq!(window(2 << 30, 1024), 512 << 10);
+        assert_eq!(window(16 << 20, 1024), LEAST_WINDOW);
+        assert_eq!(window(u64::MAX, 0), WINDOW);
     }
 }

@@ -28,6 +28,7 @@ use super::listener::{ListenError, listen};
 use super::metrics::Metrics;
 use super::rate::Buckets;
 use super::tls::{TlsError, TlsSlot, load};
+use crate::budget::default_memory;
 use crate::config::{Config, Network};
 
 /// How long the accept loop rests when the system has no room for a connection.
@@ -48,6 +49,8 @@ pub struct ServerParts {
     pub ids: Arc<dyn IdSource>,
     /// What is counted.
     pub metrics: Metrics,
+    /// How many bytes of memory requests have together, of which the windows of HTTP/2 get a part.
+    pub memory: u64,
     /// The limits that others share; otherwise those of the configuration.
     pub(super) limits: Option<LiveLimits>,
 }
@@ -55,7 +58,7 @@ pub struct ServerParts {
 impl ServerParts {
     /// All of them.
     pub fn new(app: Router, store: Arc<dyn BlobStore>, ids: Arc<dyn IdSource>, metrics: Metrics) -> Self {
-        Self { app, store, ids, metrics, limits: None }
+        Self { app, store, ids, metrics, memory: default_memory(), limits: None }
     }
 }
 
@@ -75,6 +78,8 @@ pub enum StartError {
 pub(super) struct Shared {
     pub(super) app: Router,
     limits: LiveLimits,
+    /// How many bytes of memory requests have together.
+    pub(super) memory: u64,
     pub(super) tls: TlsSlot,
     pub(super) clients: Clients,
     pub(super) ids: Arc<dyn IdSource>,
@@ -168,6 +173,7 @@ impl Server {
         let shared = Shared {
             app: parts.app.layer(axum::middleware::from_fn(remember_route)),
             limits: parts.limits.unwrap_or_else(|| LiveLimits::new(&config.limits)),
+            memory: parts.memory,
             tls: TlsSlot::new(tls),
             clients: Clients::of(config),
             ids: parts.ids,

@@ -153,6 +153,7 @@ impl Service {
         let (store, ids) = (Arc::clone(&self.store), Arc::clone(&self.context.ids));
         let mut parts = ServerParts::new(self.router.clone(), store, ids, self.metrics.clone());
         parts.limits = Some(self.limits.clone());
+        parts.memory = self.app.budget().total();
         parts
     }
 

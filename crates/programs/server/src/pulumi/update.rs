@@ -70,14 +70,7 @@ impl Request<'_> {
         Ok((access, update))
     }
 
-    /// The update whose lease the request is made under, as the operation on it will find out.
-    async fn leased(&self) -> Result<(Update, LeaseToken), Problem> {
-        let token = self.token()?;
-        let stack = self.app.stacks().stack(&name(self.path)?).await.map_err(|error| unknown(&error))?;
-        Ok((stack.update(self.update), token))
-    }
-
-    /// The same, the lease being looked at: nothing that is large is read from strangers.
+    /// Returns the update whose lease the request is made under. The lease is looked at first, so no body of a stranger is read.
     pub(super) async fn checked(&self) -> Result<(Update, LeaseToken), Problem> {
         let token = self.token()?;
         let found = self.app.stacks().leased_update(&name(self.path)?, self.update, &token).await;
@@ -122,7 +115,7 @@ impl Request<'_> {
 
     /// `POST …/renew_lease`.
     pub(super) async fn renew(&self, incoming: Incoming<'_>) -> Result<Response, Problem> {
-        let (update, token) = self.leased().await?;
+        let (update, token) = self.checked().await?;
         let asked: RenewLease = incoming.tiny().await?;
         let seconds = u64::try_from(asked.duration).ok().filter(|seconds| *seconds > 0);
         let duration = seconds.map(Duration::from_secs);
@@ -133,7 +126,9 @@ impl Request<'_> {
 
     /// `POST …/complete`.
     pub(super) async fn complete(&self, incoming: Incoming<'_>) -> Result<Response, Problem> {
-        let (update, token) = self.leased().await?;
+        let token = self.token()?;
+        let found = self.app.stacks().ending_update(&name(self.path)?, self.update, &token).await;
+        let update = found.map_err(|error| unknown(&error))?;
         let asked: CompleteUpdate = incoming.tiny().await?;
         let result = match asked.status {
             UpdateState::Succeeded => UpdateResult::Succeeded,

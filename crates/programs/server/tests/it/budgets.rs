@@ -185,3 +185,35 @@ async fn no_body_is_read_for_a_caller_without_the_role() {
     announce(&other, "/api/stacks/acme/shop").await.is(403);
     send(&other, "/api/stacks/acme/books", r#"{"stackName":"dev"}"#).await.is(200);
 }
+
+#[tokio::test]
+async fn no_body_is_read_for_another_lease_than_that_of_the_update() {
+    let server = small().await;
+    let admin = server.admin();
+    let created = send(&admin, &format!("{STACK}/update"), "{}").await.is(200).json();
+    let update = format!("{STACK}/update/{}", created["updateID"].as_str().unwrap());
+    let started = send(&admin, &update, r#"{"journalVersion":1}"#).await.is(200).json();
+    let under = async |token: &str, method: &str, tail: &str, body: Body| {
+        let request = Request::builder().method(method).uri(format!("{update}{tail}"));
+        let request = request.header("authorization", format!("update-token {token}"));
+        server.stranger().send(request.header("expect", "100-continue").body(body).unwrap()).await
+    };
+    for (method, tail) in [
+        ("POST", "/renew_lease"),
+        ("POST", "/complete"),
+        ("POST", "/events/batch"),
+        ("PATCH", "/journalentries"),
+        ("PATCH", "/checkpoint"),
+        ("PATCH", "/checkpointverbatim"),
+        ("PATCH", "/checkpointdelta"),
+    ] {
+        under("another", method, tail, unread()).await.is(403);
+    }
+    let token = started["token"].as_str().unwrap();
+    under(token, "POST", "/renew_lease", r#"{"token":"","duration":300}"#.into()).await.is(200);
+    // A client that lost the answer asks again.
+    for _ in 0..2 {
+        under(token, "POST", "/complete", r#"{"status":"succeeded"}"#.into()).await.is(204);
+    }
+    under(token, "POST", "/renew_lease", unread()).await.is(403);
+}
