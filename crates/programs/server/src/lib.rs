@@ -29,6 +29,7 @@ pub mod config;
 mod content;
 mod download;
 pub mod edge;
+mod encryption;
 mod headers;
 mod limits;
 mod maintenance;
@@ -45,6 +46,7 @@ mod terraform;
 
 pub use app::{AUDIT_PREFIX, App, Parts, router};
 pub use caller::Origin;
+pub use encryption::{EncryptionError, EncryptionMode, StoreEncryption};
 pub use limits::Limits;
 pub use maintenance::{Maintenance, MaintenanceError, MaintenanceOptions};
 pub use names::{InvalidTarget, ProjectName, StateName, StatePath};

@@ -1,4 +1,5 @@
-//! The key that wraps the keys of Pulumi stacks: of a key service, or in a file, which is made beside states that lie in a directory.
+//! The key of the server, which wraps the keys of Pulumi stacks and those of an encrypted store: of a key service, or in a file, which is made
+//! for states that lie in a directory.
 
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Write as _};
@@ -24,7 +25,7 @@ use crate::config::{Config, StorePlace};
 
 /// Prefix of the names of keys in files.
 const LOCAL: &str = "local:";
-/// The file in the directory of the states, where no other is given.
+/// File in the directory of the states, where earlier releases made the key.
 const FILE: &str = "secrets.key";
 /// No file with a key is longer.
 const LONGEST: u64 = 1024;
@@ -140,7 +141,16 @@ impl ServiceKey for ServiceKeys {
                 Ok((cloud.secrets.data_key(&state).await?, state.encrypted_key().to_vec()))
             }
             (None, Some(local), _) => local.generate().await,
-            (None, None, Some(path)) => self.keep(&make(path, &*self.entropy)?).generate().await,
+            (None, None, Some(path)) => {
+                let made = make(path, &*self.entropy).map_err(|error| match error {
+                    SecretsKeyError::File { path, source } => format!(
+                        "the server cannot make its key in {}: {source}; name a file by `pulumi.secrets_key_file`",
+                        path.display()
+                    ),
+                    error => error.to_string(),
+                })?;
+                self.keep(&made).generate().await
+            }
             (None, None, None) => Err("the server has no key".into()),
         }
     }
@@ -180,7 +190,7 @@ pub(crate) fn secrets_key(
             (None, Some(read(path)?.ok_or_else(missing)?))
         }
         (None, StorePlace::Directory(folder)) => {
-            let path = folder.join(FILE);
+            let path = made_file(config, folder);
             let key = read(&path)?;
             (Some(path), key)
         }
@@ -201,6 +211,15 @@ pub(crate) fn secrets_key(
     Ok(Some(Arc::new(keys)))
 }
 
+/// Returns the file of the key that the server makes: that of an earlier release, or one that does not lie in the store.
+fn made_file(config: &Config, folder: &Path) -> PathBuf {
+    let inside = folder.join(FILE);
+    match &config.made_key_file {
+        Some(outside) if !inside.exists() => outside.clone(),
+        _ => inside,
+    }
+}
+
 /// Compares the key of a configuration with those that have wrapped keys of stacks in its store. Gives what the operator has to know.
 ///
 /// # Errors
@@ -218,7 +237,7 @@ pub(crate) async fn check_secrets_key(
         .filter(|name| !key.is_some_and(|key| key.opens(name)) && !config.lost_secrets_keys.contains(*name))
         .collect();
     let has_file = config.secrets_key_file.is_some()
-        || matches!(&config.store, StorePlace::Directory(folder) if folder.join(FILE).exists());
+        || matches!(&config.store, StorePlace::Directory(folder) if made_file(config, folder).exists());
     if has_file && let Some(wrapped) = lost.iter().find(|name| name.starts_with(LOCAL)) {
         return Err(SecretsKeyError::Other { stored: (*wrapped).to_owned() });
     }
@@ -227,7 +246,7 @@ pub(crate) async fn check_secrets_key(
         .map(|name| {
             let name = one_line(name.split('?').next().unwrap_or_default());
             let place = match (&config.store, name.starts_with(LOCAL)) {
-                (StorePlace::Directory(folder), true) => format!("restore {}", folder.join(FILE).display()),
+                (StorePlace::Directory(folder), true) => format!("restore {}", made_file(config, folder).display()),
                 (_, true) => "give its file as `pulumi.secrets_key_file`".to_owned(),
                 (_, false) => "give its URL as `pulumi.secrets_key`".to_owned(),
             };
@@ -243,6 +262,16 @@ pub(crate) async fn check_secrets_key(
              `pulumi.secrets_key_file` or `pulumi.secrets_key` gives one"
                 .to_owned(),
         );
+    }
+    if let (StorePlace::Directory(folder), None, Some(outside)) =
+        (&config.store, &config.secrets_key_file, &config.made_key_file)
+        && folder.join(FILE).exists()
+    {
+        notes.push(format!(
+            "the key of the server lies in the store that it protects: stop the server, and move {} to {}",
+            folder.join(FILE).display(),
+            outside.display()
+        ));
     }
     Ok(notes)
 }
@@ -266,12 +295,16 @@ fn make(path: &Path, entropy: &dyn Entropy) -> Result<Key, SecretsKeyError> {
     let failed = |source| SecretsKeyError::File { path: path.to_owned(), source };
     let key = Key::generate(entropy)?;
     let text = Zeroizing::new(STANDARD.encode(key.expose()) + "\n");
+    std::fs::create_dir_all(parent(path)).map_err(failed)?;
     let mut number = [0; 4];
     entropy.fill(&mut number)?;
     let draft = Draft::create(parent(path).join(format!(".{FILE}.{}", hex(&number)))).map_err(failed)?;
     draft.file().write_all(text.as_bytes()).map_err(failed)?;
     match draft.publish(path, Taken::Refuse) {
-        Ok(_) => Ok(key),
+        Ok(_) => {
+            tracing::warn!(file = %path.display(), "made a key of the server; keep a copy, since nothing that it encrypts can be read without it");
+            Ok(key)
+        }
         Err(refused) if refused.error.kind() == ErrorKind::AlreadyExists => {
             read(path)?.ok_or_else(|| failed(ErrorKind::NotFound.into()))
         }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use groundstate_blobs::Context;
-use groundstate_common::{OsIds, SystemClock};
+use groundstate_common::{OsIds, SystemClock, shell_word};
+use groundstate_server::EncryptionError;
 use groundstate_server::config::{Config, ConfigError, Sources, StorePlace};
 use groundstate_server::edge::{OpenError, StoreNote};
 use groundstate_statemgr::TokioSleeper;
@@ -51,6 +52,30 @@ pub(crate) fn build(sources: &Sources) -> Result<Config> {
     sources.build(&variable).map_err(|error| refused(&error))
 }
 
+/// The configuration that the values come to, for a server or a command that reads what it has stored.
+pub(crate) fn configured(args: &ServerArgs, sources: &Sources) -> Result<Config> {
+    let mut config = build(sources)?;
+    config.made_key_file = note(args, &config.store).map(|note| note.key_file());
+    Ok(config)
+}
+
+/// The failure of a store whose encryption cannot be opened.
+pub(crate) fn of_encryption(error: &EncryptionError) -> Failure {
+    let failure = Failure::new(Kind::of_cause(error).unwrap_or(Kind::NoState), chain(error));
+    match error {
+        EncryptionError::NoKey => failure.hint(
+            "name a key by `pulumi.secrets_key_file`, made with `openssl rand -base64 32`, or one of a key service by `pulumi.secrets_key`",
+        ),
+        EncryptionError::Lost { .. } | EncryptionError::Unwrap { .. } => failure.hint(
+            "restore that key, or name it by `pulumi.secrets_key_file` or `pulumi.secrets_key`; no other key opens the store, and none is made",
+        ),
+        EncryptionError::MissingKeyring | EncryptionError::DamagedKeyring => {
+            failure.hint("restore `groundstate/keys.json` of the store from a backup")
+        }
+        _ => failure,
+    }
+}
+
 /// A variable of the environment that is text.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
@@ -90,6 +115,10 @@ pub(crate) fn unusable(error: &OpenError) -> Failure {
         OpenError::Unmarked { .. } | OpenError::Layout { layout: None, .. } => {
             failure.hint("see `groundstate store check`; `groundstate store repair` marks the store again")
         }
+        OpenError::Open { path, .. } => failure.hint(format!(
+            "look who put what into it, then close it with `chmod 700 {}`",
+            shell_word(&path.to_string_lossy())
+        )),
         OpenError::Directory { .. } | OpenError::ReadOnly { .. } => {
             failure.hint("name a directory that this user can write to with `--store DIRECTORY`")
         }

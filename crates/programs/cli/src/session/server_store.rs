@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use groundstate_blobs::{BlobStore, Context};
-use groundstate_server::AUDIT_PREFIX;
 use groundstate_server::audit::{self, AuditLog, Event, Location};
 use groundstate_server::config::StorePlace;
 use groundstate_server::edge::{OpenedStore, Opening, StoreId};
+use groundstate_server::{AUDIT_PREFIX, StoreEncryption};
 
 use crate::args::ServerArgs;
 use crate::input::runtime::runtime;
-use crate::input::server::{build, context, note, sources, unusable, variable};
+use crate::input::server::{build, configured, context, note, of_encryption, sources, unusable, variable};
 use crate::report::error::{Failure, Kind, Result, chain};
 use crate::report::messages::Messages;
 use crate::session::who;
@@ -33,11 +33,16 @@ impl ServerStore {
     }
 
     /// Opens a store that a server has used, also where its mark is damaged or missing, with what is wrong with the mark.
+    /// What is encrypted is decrypted.
     pub(crate) fn open_damaged(args: &ServerArgs) -> Result<(Self, Option<String>)> {
-        let (place, context) = (build(&sources(args)?)?.store, context());
-        let opened = runtime()?.block_on(OpenedStore::open_damaged(&place, &context, &variable));
+        let (config, context) = (configured(args, &sources(args)?)?, context());
+        let place = &config.store;
+        let opened = runtime()?.block_on(OpenedStore::open_damaged(place, &context, &variable));
         let (opened, problem) = opened.map_err(|error| unusable(&error))?;
-        Ok((Self::of(opened, &place, context), problem))
+        let mut found = Self::of(opened, place, context);
+        let encryption = StoreEncryption::open_used(&config, Arc::clone(&found.store), &found.context);
+        found.store = runtime()?.block_on(encryption).map_err(|error| of_encryption(&error))?.store;
+        Ok((found, problem))
     }
 
     /// Marks the store anew.

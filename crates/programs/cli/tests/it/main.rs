@@ -61,6 +61,8 @@ mod secrets_provider;
 mod serve;
 #[cfg(feature = "server")]
 mod serve_auth;
+#[cfg(feature = "server")]
+mod serve_encryption;
 #[cfg(all(feature = "server", feature = "postgres"))]
 mod serve_nodes;
 #[cfg(feature = "server")]

@@ -8,7 +8,7 @@ use groundstate_testkit::{S3Locks, TestBackend};
 
 use super::serve::Server;
 use super::serve_terraform::{again, restartable};
-use super::support::{Run, command};
+use super::support::{Run, command, state_home};
 
 const PLAIN: &str = "sesame-open-7781";
 const URN: &str = "urn:pulumi:STACK::shop::pulumi:index:Stash::pw";
@@ -63,6 +63,14 @@ fn exported(work: &Path, place: &str) -> String {
 
 fn stack(server: &Server, name: &str) -> String {
     format!("pulumi+{}#local/shop/{name}", server.url)
+}
+
+/// The file of the key that a server makes for a store: outside of the store.
+fn made_key(store: &Path) -> std::path::PathBuf {
+    use sha2::Digest as _;
+    let digest = sha2::Sha256::digest(store.to_str().unwrap().as_bytes());
+    let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    state_home().join("xdg/groundstate/stores").join(format!("{name}.secrets.key"))
 }
 
 #[test]
@@ -129,7 +137,7 @@ fn versions_from_before_a_rename_open_when_another_stack_took_the_name() {
 fn lost_secrets_key_is_told_at_start_and_not_replaced() {
     let (folder, store) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let work = folder.path();
-    let key = store.path().join("secrets.key");
+    let key = made_key(store.path());
     let server = start(work, store.path(), None);
     let address = server.address().to_owned();
     assert!(!key.exists(), "no stack needs it yet");

@@ -22,6 +22,7 @@ use super::store::StorePlace;
 use super::value::Value;
 use crate::auth::{Anonymous, AuthSettings};
 use crate::edge::EdgeLimits;
+use crate::encryption::EncryptionMode;
 use crate::{Limits, MaintenanceOptions, Policies};
 
 /// Whether clients need a certificate.
@@ -85,6 +86,10 @@ pub struct Config {
     pub secrets_key: Option<String>,
     /// The file with the key of the secrets of Pulumi stacks.
     pub secrets_key_file: Option<PathBuf>,
+    /// File in which the server makes a key if none is configured and its store is a directory. `None` for a file in that directory.
+    pub made_key_file: Option<PathBuf>,
+    /// Encryption of what is stored.
+    pub encryption: EncryptionMode,
     /// Names of keys for secrets of stacks that are lost for good.
     pub lost_secrets_keys: BTreeSet<String>,
     /// The buckets of the Pulumi CLI whose stacks are served.
@@ -211,6 +216,8 @@ impl Config {
             metrics: metrics(&mut reader),
             secrets_key: reader.text("pulumi.secrets_key").map(|(text, _)| text),
             secrets_key_file: reader.path("pulumi.secrets_key_file").map(|(path, _)| path),
+            made_key_file: None,
+            encryption: reader.word("store_encryption", EncryptionMode::default()),
             lost_secrets_keys: reader
                 .list("pulumi.lost_secrets_keys", "the name of a key")
                 .0
@@ -496,6 +503,7 @@ impl fmt::Debug for Config {
             .field("metrics", &self.metrics)
             .field("has_secrets_key", &self.secrets_key.is_some())
             .field("secrets_key_file", &self.secrets_key_file)
+            .field("encryption", &self.encryption)
             .field("lost_secrets_keys", &self.lost_secrets_keys)
             .field("buckets", &self.buckets)
             .field("insecure_plain_http", &self.insecure_plain_http)

@@ -47,6 +47,14 @@ pub(crate) const OPTIONS: &[Spec] = &[
         "A file whose one line is the URL of the store, for URLs with a password.",
     ),
     fixed(
+        "store_encryption",
+        Kind::Choice(&["auto", "on", "off"]),
+        Some("auto"),
+        "Whether what is stored is encrypted by the key of `pulumi.secrets_key_file` or `pulumi.secrets_key`. `auto` encrypts a new store if one \
+         of these options names a key, and a store that is encrypted already. `on` encrypts new versions in any store; without these options, by \
+         the key that the server makes for a directory. `off` stores new versions readable, and reads those that are encrypted.",
+    ),
+    fixed(
         "listen",
         Kind::List("IP addresses with ports", "127.0.0.1:4778"),
         Some("127.0.0.1:4778"),
@@ -225,8 +233,9 @@ pub(crate) const OPTIONS: &[Spec] = &[
         Kind::Path,
         None,
         "A file with 32 bytes in base64, which encrypt the keys of the secrets of Pulumi stacks; make it with \
-         `openssl rand -base64 32`. Without it, a server whose states lie in a directory makes `secrets.key` there, and any other one \
-         encrypts no secrets of stacks. Without the file the secrets cannot be read, so keep a copy.",
+         `openssl rand -base64 32`. Without it, a server whose states lie in a directory makes a file when the first stack needs one: beside its \
+         configuration, as `server.toml.secrets.key`, or else in `$XDG_STATE_HOME/groundstate/stores`. A `secrets.key` of an earlier release in the \
+         directory goes on being used. Any other server encrypts no secrets of stacks. Without the file the secrets cannot be read, so keep a copy.",
     ),
     fixed(
         "pulumi.secrets_key",

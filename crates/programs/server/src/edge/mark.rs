@@ -4,7 +4,8 @@ use std::fmt;
 
 use groundstate_blobs::sealed::{seal, unseal};
 use groundstate_blobs::{
-    BlobStore, BlobVersion, Error as BlobError, GetOptions, Key, ListOptions, Precondition, PutOptions,
+    BlobStore, BlobVersion, Error as BlobError, ErrorKind, GetOptions, Key, ListOptions, Precondition,
+    PutOptions,
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +15,10 @@ use crate::app::DOCUMENTS;
 /// The blob that has the mark.
 pub(crate) const LAYOUT: &str = "groundstate/layout.json";
 
-/// The layout of this server. It grows when an older server would misread what a newer one has written.
-pub(super) const VERSION: u64 = 1;
+/// The layout of this server. It grows when an older server would misread what a newer one has written: in layout 2 documents are encrypted.
+pub(super) const VERSION: u64 = 2;
+/// The layout of a store that is not encrypted.
+pub(super) const READABLE: u64 = 1;
 
 /// Where a server keeps what is not made again when it is lost.
 const KEPT: [&str; 3] = [DOCUMENTS, AUDIT_PREFIX, "auth/tokens/"];
@@ -81,6 +84,25 @@ impl Mark {
         let text = seal(&serde_json::to_string(self).unwrap_or_default());
         let options = PutOptions::expecting(Precondition::of(instead_of));
         store.put(&Self::key()?, text.into(), &options).await.map(drop)
+    }
+}
+
+/// Returns `true` if the mark says that the store is encrypted.
+pub(crate) async fn says_encrypted(store: &dyn BlobStore) -> Result<bool, BlobError> {
+    let mark = Mark::read(store).await?.and_then(|stored| stored.mark);
+    Ok(mark.is_some_and(|mark| mark.layout > READABLE))
+}
+
+/// Marks a store as encrypted, so that servers of earlier releases leave it alone, and a lost keyring is noticed.
+pub(crate) async fn mark_encrypted(store: &dyn BlobStore) -> Result<(), BlobError> {
+    let Some(StoredMark { mark: Some(mark), version }) = Mark::read(store).await? else { return Ok(()) };
+    if mark.layout > READABLE {
+        return Ok(());
+    }
+    match (Mark { layout: VERSION, ..mark }).write(store, Some(&version)).await {
+        // Another node was quicker.
+        Err(error) if error.kind() == ErrorKind::PreconditionFailed => Ok(()),
+        written => written,
     }
 }
 

@@ -29,6 +29,7 @@ pub use control::{Control, Stage};
 pub use limits::EdgeLimits;
 pub use listener::{ListenError, listen};
 pub use mark::StoreId;
+pub(crate) use mark::{mark_encrypted, says_encrypted};
 pub use measured::Measured;
 pub use metrics::Metrics;
 pub use note::StoreNote;

@@ -12,8 +12,10 @@ use super::mark::StoreId;
 use super::open::OpenError;
 use crate::config::StorePlace;
 
-/// What is behind the name of a configuration in the name of its note.
+/// End of the name of a note, behind the name of the configuration.
 const SUFFIX: &str = ".store.json";
+/// End of the name of the file beside it with the key that the server makes.
+const KEY: &str = ".secrets.key";
 
 #[derive(Serialize, Deserialize)]
 struct Remembered {
@@ -48,6 +50,13 @@ impl StoreNote {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns the file beside the note for the key that a server makes if none is configured: not in the store, which the key protects.
+    pub fn key_file(&self) -> PathBuf {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.strip_suffix(SUFFIX).or_else(|| name.strip_suffix(".json")).unwrap_or(&name);
+        self.path.with_file_name(format!("{name}{KEY}"))
     }
 
     /// The id of the store at a place, if it is remembered.

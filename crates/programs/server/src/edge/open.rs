@@ -13,9 +13,10 @@ use groundstate_common::Timestamp;
 use thiserror::Error;
 
 use super::guarded::Guarded;
-use super::mark::{LAYOUT, Mark, StoreId, StoredMark, VERSION, has_data};
+use super::mark::{LAYOUT, Mark, READABLE, StoreId, StoredMark, VERSION, has_data};
 use super::note::StoreNote;
 use crate::config::{StorePlace, key_prefix};
+use crate::encryption::KEYRING;
 
 /// How far the clock of the machine may be from that of the store before it is said.
 const SKEW: Duration = Duration::from_secs(60);
@@ -34,6 +35,16 @@ pub enum OpenError {
         path: std::path::PathBuf,
         /// What the system said of the folder or file.
         source: std::io::Error,
+    },
+    /// Other users of the machine can use the directory.
+    #[error("other users of this machine can use the directory {} (its mode is {mode:03o})", path.display())]
+    Open {
+        /// The directory.
+        path: std::path::PathBuf,
+        /// Its mode.
+        mode: u32,
+        /// Cause if the mode cannot be changed; `None` if others can write to it.
+        source: Option<std::io::Error>,
     },
     /// The store cannot be opened, or does not answer.
     #[error("cannot use the store {place}")]
@@ -181,12 +192,11 @@ impl OpenedStore {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, OpenError> {
         let failed = |source| OpenError::Store { place: place.to_string(), source };
-        let (mut notes, mut is_made) = (Vec::new(), false);
+        let mut is_made = false;
         let store: Arc<dyn BlobStore> = match place {
             StorePlace::Directory(path) => {
                 is_made = make_private(path)
                     .map_err(|source| OpenError::Directory { path: path.clone(), source })?;
-                notes.extend(others_can_read(path));
                 Arc::new(FileBlobs::open(path).map_err(failed)?)
             }
             StorePlace::Memory => Arc::new(MemoryBlobs::with_clock("memory", Arc::clone(&context.clock))),
@@ -212,7 +222,7 @@ impl OpenedStore {
         if !store.capabilities().conditional_put {
             return Err(OpenError::NotConditional { place: place.to_string() });
         }
-        Ok(Self { store, notes, is_new: false, is_made })
+        Ok(Self { store, notes: Vec::new(), is_new: false, is_made })
     }
 
     /// Opens the store of a server. Nothing is made and nothing is written, so this is for looking at a store, also where that is all that
@@ -292,7 +302,9 @@ impl OpenedStore {
             Some(id) => id,
             None => new_id(context)?,
         };
-        let mark = Mark { layout: VERSION, id: Some(id.clone()) };
+        let keyring = store.head(&Key::parse(KEYRING).map_err(failed)?).await.map_err(failed)?;
+        let layout = if keyring.is_some() { VERSION } else { READABLE };
+        let mark = Mark { layout, id: Some(id.clone()) };
         mark.write(store, found.as_ref().map(|found| &found.version)).await.map_err(failed)?;
         Ok(id)
     }
@@ -332,6 +344,9 @@ impl OpenedStore {
         };
         let meta = self.store.head(&key).await.map_err(failed)?;
         self.store.delete(&key, &DeleteOptions::version(&version)).await.map_err(failed)?;
+        if let StorePlace::Directory(path) = place {
+            self.notes.extend(close_to_others(path)?);
+        }
         if let Some(stored) = meta.and_then(|meta| meta.last_modified) {
             let apart = stored.seconds().abs_diff(now.seconds());
             if apart > SKEW.as_secs() {
@@ -423,7 +438,7 @@ impl OpenedStore {
             return Err(OpenError::Absent { place: place.to_string() });
         }
         let id = new_id(context)?;
-        let mark = Mark { layout: VERSION, id: Some(id.clone()) };
+        let mark = Mark { layout: READABLE, id: Some(id.clone()) };
         match mark.write(&self.store, None).await {
             Ok(()) => {
                 self.is_new = true;
@@ -443,7 +458,7 @@ impl OpenedStore {
     ) -> Result<StoreId, OpenError> {
         let failed = |source| OpenError::Store { place: place.to_string(), source };
         let id = new_id(context)?;
-        let mark = Mark { layout: VERSION, id: Some(id.clone()) };
+        let mark = Mark { layout: READABLE, id: Some(id.clone()) };
         match mark.write(&self.store, Some(version)).await {
             Ok(()) => Ok(id),
             Err(error) if error.kind() == ErrorKind::PreconditionFailed => {
@@ -473,7 +488,7 @@ fn known(place: &StorePlace, stored: StoredMark) -> Result<Mark, OpenError> {
     }
 }
 
-/// Makes a directory that only its owner can look into, and says whether it did. One that is there stays as it is.
+/// Makes a directory that only its owner can look into, and says whether it did.
 fn make_private(path: &Path) -> std::io::Result<bool> {
     if path.is_dir() {
         return Ok(false);
@@ -492,17 +507,36 @@ fn make_private(path: &Path) -> std::io::Result<bool> {
     }
 }
 
-/// States have secrets in them, so others are not to look into the directory.
+/// Closes a directory that was made beforehand to other users of the machine, who could read states in it. Returns a line for the operator.
+///
+/// # Errors
+///
+/// Returns an error if others can write to it, so that what is in it may be theirs, or if its mode cannot be changed.
 #[cfg(unix)]
-fn others_can_read(path: &Path) -> Option<String> {
+fn close_to_others(path: &Path) -> Result<Option<String>, OpenError> {
     use std::os::unix::fs::PermissionsExt;
-    let mode = std::fs::metadata(path).ok()?.permissions().mode();
-    let shown = path.display();
-    (mode & 0o007 != 0)
-        .then(|| format!("every user of this machine can look into {shown}; `chmod 700 {shown}` ends that"))
+    const OTHERS: u32 = 0o007;
+    const OTHERS_WRITE: u32 = 0o002;
+    const OWNER: u32 = 0o700;
+    let Ok(found) = std::fs::metadata(path) else { return Ok(None) };
+    let mode = found.permissions().mode() & 0o7777;
+    if mode & OTHERS == 0 {
+        return Ok(None);
+    }
+    let open = |source| OpenError::Open { path: path.to_owned(), mode, source };
+    if mode & OTHERS_WRITE != 0 {
+        return Err(open(None));
+    }
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode & OWNER))
+        .map_err(|error| open(Some(error)))?;
+    Ok(Some(format!(
+        "closed {} to other users of this machine: its mode was {mode:03o} and is {:03o}",
+        path.display(),
+        mode & OWNER
+    )))
 }
 
 #[cfg(not(unix))]
-fn others_can_read(_: &Path) -> Option<String> {
-    None
+fn close_to_others(_: &Path) -> Result<Option<String>, OpenError> {
+    Ok(None)
 }

@@ -11,7 +11,7 @@ use crate::report::error::Result;
 use crate::report::output::Output;
 
 /// Prints it on standard output.
-pub(super) fn print(config: &Config, server: &Server, asks_clients: bool) -> Result<()> {
+pub(super) fn print(config: &Config, server: &Server, key: Option<&str>, asks_clients: bool) -> Result<()> {
     let mut out = Output::stdout();
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let urls: Vec<String> =
@@ -20,7 +20,11 @@ pub(super) fn print(config: &Config, server: &Server, asks_clients: bool) -> Res
     if let Some(address) = server.metrics_address() {
         out.line(&format!("metrics on http://{address}/metrics"))?;
     }
-    out.line(&format!("keeping everything in {}", one_line(&config.store.to_string())))?;
+    let encryption = match key {
+        Some(key) => format!("encrypted by the key {}", one_line(key)),
+        None => "not encrypted".to_owned(),
+    };
+    out.line(&format!("keeping everything in {}, {encryption}", one_line(&config.store.to_string())))?;
     out.line(match (asks_clients, config.insecure_no_authentication) {
         (true, _) => "requiring a token or a certificate from clients",
         (false, true) => "accepting every client that reaches an address, without credentials",

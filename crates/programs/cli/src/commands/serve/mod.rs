@@ -7,6 +7,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use groundstate_blobs::BlobStore;
+use groundstate_server::StoreEncryption;
 use groundstate_server::config::Config;
 use groundstate_server::edge::{
     Ended, Measured, Metrics, OpenedStore, Opening, Server, Service, ServiceError, StartError, key_note,
@@ -15,11 +16,15 @@ use groundstate_server::edge::{
 use tokio::runtime::Builder;
 
 use crate::args::ServeArgs;
-use crate::input::server::{build, context, note, refused, sources, unusable, variable};
+use crate::input::server::{configured, context, note, of_encryption, refused, sources, unusable, variable};
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::messages::Messages;
 use crate::report::output::Output;
 use crate::session::server_store::node;
+
+/// The least number of threads that answer requests. A step of a request may take a while, such as the digest of a part: with more threads than cores
+/// the system shares the cores, and short requests wait for no such step.
+const LEAST_THREADS: usize = 16;
 
 pub(super) fn run(args: &ServeArgs) -> Result {
     let config = configuration(args)?;
@@ -29,7 +34,8 @@ pub(super) fn run(args: &ServeArgs) -> Result {
         out.finish()?;
         return Ok(Outcome::Clean);
     }
-    let runtime = Builder::new_multi_thread().enable_all().build();
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let runtime = Builder::new_multi_thread().worker_threads(cores.max(LEAST_THREADS)).enable_all().build();
     let runtime = runtime
         .map_err(|error| Failure::new(Kind::Unreachable, format!("the server cannot start: {error}")))?;
     let outcome = runtime.block_on(serve(args, config));
@@ -60,7 +66,7 @@ fn configuration(args: &ServeArgs) -> Result<Config> {
     for (argument, name, value) in listen.chain(texts).chain(switches) {
         sources = sources.argument(argument, name, value).map_err(|error| refused(&error))?;
     }
-    build(&sources)
+    configured(&args.server, &sources)
 }
 
 async fn serve(args: &ServeArgs, config: Config) -> Result {
@@ -76,8 +82,12 @@ async fn serve(args: &ServeArgs, config: Config) -> Result {
             .warning("everything is kept in memory, and nothing survives the end of this server");
     }
 
+    let encryption = StoreEncryption::open(&config, opened.store, &context).await;
+    let encryption = encryption.map_err(|error| of_encryption(&error))?;
+    encryption.notes.iter().for_each(|note| Messages::stderr().warning(note));
+
     let metrics = Metrics::new();
-    let store: Arc<dyn BlobStore> = Arc::new(Measured::new(opened.store, metrics.clone()));
+    let store: Arc<dyn BlobStore> = Arc::new(Measured::new(encryption.store, metrics.clone()));
     let service = Service::open(&config, store, &context, &metrics, &node());
     let service = service.map_err(|error| not_started(&error))?;
     let asks_clients = service.asks_clients().await.map_err(|error| not_started(&error))?;
@@ -89,7 +99,7 @@ async fn serve(args: &ServeArgs, config: Config) -> Result {
     service.record_start().await.map_err(|error| not_started(&error))?;
     // Before the first word, so that a signal that answers it is heard.
     let signals = signals::listen(args, config.clone(), &server)?;
-    announce::print(&config, &server, asks_clients)?;
+    announce::print(&config, &server, encryption.key.as_deref(), asks_clients)?;
     tell_manager("READY=1");
     let ended = server.run().await;
     if !matches!(ended, Ended::Abandoned(_)) {

@@ -42,10 +42,23 @@ async fn a_directory_is_made_for_its_owner_alone_and_nothing_of_the_check_stays(
         use std::os::unix::fs::PermissionsExt;
         let mode = |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+        // One that was made beforehand is closed to others, and refused if others can write to it. A group is the operator's choice.
+        for (before, after) in [(0o755, 0o700), (0o711, 0o700), (0o750, 0o750)] {
+            mode(before);
+            let notes = check(&place, &context()).await.unwrap().notes;
+            assert_eq!(notes.len(), usize::from(before != after), "{notes:?}");
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, after);
+        }
+        for open in [0o777, 0o1777, 0o702] {
+            mode(open);
+            let error = check(&place, &context()).await.unwrap_err();
+            assert!(matches!(error, OpenError::Open { .. }), "{error:?}");
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o7777, open);
+        }
+        // Looking changes nothing.
         mode(0o755);
-        let notes = check(&place, &context()).await.unwrap().notes;
-        assert!(notes.len() == 1 && notes[0].contains("`chmod 700 "), "{notes:?}");
-        mode(0o700);
+        OpenedStore::open_used(&place, &context(), &|_| None).await.unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o755);
     }
 }
 
@@ -56,9 +69,9 @@ async fn a_store_that_a_newer_server_has_changed_is_refused() {
     check(&place, &context()).await.unwrap();
     let mark = folder.path().join("groundstate/layout.json");
     for (content, expected) in [
-        ("{\"layout\":2,\"since\":\"2031\"}", "has the layout 2, and this server knows 1"),
-        ("{\"layout\":0}", "has the layout 0, and this server knows 1"),
-        ("nonsense", "has the layout of no server, and this server knows 1"),
+        ("{\"layout\":3,\"since\":\"2031\"}", "has the layout 3, and this server knows 2"),
+        ("{\"layout\":0}", "has the layout 0, and this server knows 2"),
+        ("nonsense", "has the layout of no server, and this server knows 2"),
     ] {
         std::fs::write(&mark, content).unwrap();
         let error = check(&place, &context()).await.unwrap_err().to_string();
@@ -105,8 +118,8 @@ async fn looking_at_a_store_makes_nothing_and_wants_one_that_a_server_has_used()
     assert!(opened.is_new && !check(&place(&states), &context()).await.unwrap().is_new);
     look(&states).await.unwrap();
     let key = Key::parse("groundstate/layout.json").unwrap();
-    opened.store.put(&key, "{\"layout\":2}".into(), &PutOptions::default()).await.unwrap();
-    assert!(look(&states).await.unwrap_err().contains("has the layout 2"));
+    opened.store.put(&key, "{\"layout\":3}".into(), &PutOptions::default()).await.unwrap();
+    assert!(look(&states).await.unwrap_err().contains("has the layout 3"));
 }
 
 /// The superuser may write everywhere, so the directory is one that no user can write to.
