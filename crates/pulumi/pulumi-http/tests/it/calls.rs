@@ -175,3 +175,28 @@ async fn versions_of_other_histories_are_appended_where_the_service_takes_them()
     assert_eq!((appended.version, appended.appended), (3, true));
     assert_eq!(sent(&server)[1..], ["POST /api/stacks/acme/shop/prod/versions"; 2]);
 }
+
+#[tokio::test]
+async fn a_lock_is_asked_for_under_its_id_and_a_lost_one_is_told_from_a_denied_one() {
+    let server = Recorder::answering(|request| match (request.method(), request.path().as_str()) {
+        (_, "/api/capabilities") => {
+            Answer::new(200).body(r#"{"capabilities":[{"capability":"groundstate-stack-locks"}]}"#)
+        }
+        ("POST", _) => Answer::new(200).body(r#"{"expires":300}"#),
+        ("PATCH", _) => Answer::new(412).body(r#"{"code":412,"message":"bob ended the lock"}"#),
+        _ => Answer::new(403).body(r#"{"code":403,"message":"no role"}"#),
+    });
+    let stack = stack(&server);
+    assert!(stack.service().can_lock_stacks().await.unwrap());
+    assert_eq!(stack.lock("l-1").await.unwrap().expires, 300);
+    let lost = stack.renew_lock("l-1").await.unwrap_err();
+    assert_eq!(lost.kind(), ErrorKind::LockLost);
+    assert!(lost.to_string().contains("bob ended the lock"), "{lost}");
+    assert_eq!(stack.unlock("l-1").await.unwrap_err().kind(), ErrorKind::Denied);
+    assert!(sent(&server).iter().filter(|line| line.contains("/lock")).all(|line| line.contains("id=l-1")));
+
+    let busy = Recorder::start(Answer::new(409).body(r#"{"code":409,"message":"busy"}"#));
+    assert_eq!(self::stack(&busy).lock("l-2").await.unwrap_err().kind(), ErrorKind::Running);
+    let other = Recorder::start(Answer::new(404).text("404 page not found"));
+    assert!(!service(&other).can_lock_stacks().await.unwrap());
+}

@@ -92,7 +92,7 @@ fn the_default_organization_has_capital_letters() {
 #[test]
 fn served_capabilities_leave_out_deltas_unless_they_are_asked_for() {
     let served = Capabilities::served(None);
-    let text = r#"{"capabilities":[{"capability":"batch-encrypt"},{"capability":"deployment-schema-version","version":1,"configuration":{"version":4}},{"capability":"groundstate-append-versions","version":1},{"capability":"groundstate-conditional-import","version":1}]}"#;
+    let text = r#"{"capabilities":[{"capability":"batch-encrypt"},{"capability":"deployment-schema-version","version":1,"configuration":{"version":4}},{"capability":"groundstate-append-versions","version":1},{"capability":"groundstate-conditional-import","version":1},{"capability":"groundstate-stack-locks","version":1}]}"#;
     check(&served, text);
     assert_eq!((served.deployment_schema_version(), served.delta_cutoff()), (Some(4), None));
 
