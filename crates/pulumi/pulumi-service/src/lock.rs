@@ -183,7 +183,7 @@ impl Stack {
     }
 }
 
-/// Returns `true` if this user holds the lock without an update, and nobody has cancelled it.
+/// Returns `true` if this user holds the lock without an update, and no client has cancelled it.
 fn is_of(lock: &Lock, by: &str) -> bool {
     matches!(holder(lock), Some(Holder::Lock(LockRecord { author, cancelled: None, .. })) if author == by)
 }

@@ -178,7 +178,7 @@ impl Keeper {
         entry.record();
     }
 
-    /// Takes the backup of an operation away that was put back: the change before stays the one that an undo takes back.
+    /// Removes the backup of an operation that was put back, so that the next undo restores the same backup as this one.
     pub(crate) fn was_put_back(&self) {
         let kept = self.lock_kept().backup.take();
         if let Some(KeptBackup { path, number: Some(number) }) = kept

@@ -4,6 +4,7 @@ use std::fs;
 
 use groundstate_testkit::pulumi_takes_part;
 
+use super::encryption::{PLAIN, block, passphrase};
 use super::service_stacks::Place;
 use super::stack_move::{listed, resource, shop, stack, urn};
 use super::stack_project::Project;
@@ -147,4 +148,24 @@ fn the_log_has_whole_states_that_replace_those_of_a_bucket() {
         assert!(log.lines().next().is_some_and(|line| line.contains(operation)), "{operation}: {log}");
     }
     assert_eq!(run(&["log"]).clean().lines().count(), 6);
+}
+
+#[test]
+fn the_log_has_states_that_were_encrypted_and_decrypted() {
+    let file = state(with_resources(&support::resource("a", "one", "{}")));
+    let home = file.dir.path().join("log");
+    let key = passphrase("a");
+    for (verb, methods) in
+        [("encrypt", ["aes_gcm.a", "unencrypted.plain"]), ("decrypt", ["unencrypted.plain", "aes_gcm.a"])]
+    {
+        let mut command = support::command(&["encryption", verb, &file.path]);
+        command.env("TF_ENCRYPTION", block(&[&key, PLAIN], &methods)).env("GROUNDSTATE_STATE_DIR", &home);
+        let ran = Run::of(command.output().unwrap());
+        assert_eq!(ran.code, 0, "{verb}: {}", ran.stderr);
+        let mut command = support::command(&["log", &file.path]);
+        let log = Run::of(command.env("GROUNDSTATE_STATE_DIR", &home).output().unwrap()).clean();
+        assert!(log.lines().next().is_some_and(|line| line.contains(&format!("encryption {verb}"))), "{log}");
+    }
+    // A copy in the clear of a state that is encrypted now would be worse than none.
+    assert_eq!(support::backups(&file.path), Vec::<std::path::PathBuf>::new());
 }

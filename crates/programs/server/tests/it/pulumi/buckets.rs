@@ -9,8 +9,8 @@ use groundstate_server::PulumiBucket;
 use groundstate_server::blobs::{BlobStore, Context, GetOptions, Key, ListOptions, MemoryBlobs, PutOptions};
 use groundstate_server::common::{Clock as _, FixedClock, OsIds, Timestamp};
 use groundstate_server::pulumi_backends::pulumi_diy::{
-    Backend, Compression, ErrorKind as DiyKind, Guard, HeldLock, Holder, LockOptions, Options,
-    Stack as DiyStack, StackRef, Unguarded,
+    Backend, Compression, Guard, HeldLock, Holder, LockOptions, Options, Stack as DiyStack, StackRef,
+    Unguarded,
 };
 use groundstate_server::pulumi_service::{
     ErrorKind, Lease, NewStack, Result, Stack, StackFilter, StackPath, Stacks, StartOptions, Update,
@@ -76,7 +76,7 @@ impl Node {
     }
 
     /// Another node, or the same one after its death.
-    fn node(&self) -> Self {
+    pub(super) fn node(&self) -> Self {
         Self::on(Arc::clone(&self.own), Arc::clone(&self.bucket), Arc::clone(&self.clock))
     }
 
@@ -86,7 +86,7 @@ impl Node {
         Self::on(slow(&self.own), slow(&self.bucket), Arc::clone(&self.clock))
     }
 
-    fn wait(&self, seconds: u64) {
+    pub(super) fn wait(&self, seconds: u64) {
         self.clock.advance(std::time::Duration::from_secs(seconds));
     }
 
@@ -101,7 +101,9 @@ impl Node {
         self.direct("dev").await.writer(Arc::new(Unguarded)).unchecked().save(document).await.unwrap();
     }
 
-    async fn locks_directly(&self) -> groundstate_server::pulumi_backends::pulumi_diy::Result<HeldLock> {
+    pub(super) async fn locks_directly(
+        &self,
+    ) -> groundstate_server::pulumi_backends::pulumi_diy::Result<HeldLock> {
         let holder = Holder { pid: 7, user: "bea".to_owned(), host: "desk".to_owned(), started: None };
         self.direct("dev").await.lock(&holder, &LockOptions::default()).await
     }
@@ -133,7 +135,7 @@ impl Node {
         history.entries.into_iter().map(|entry| entry.update.unwrap().result).collect()
     }
 
-    async fn locks(&self) -> usize {
+    pub(super) async fn locks(&self) -> usize {
         let backend = Backend::open(Arc::clone(&self.bucket), self.context.clone(), Options::default()).await;
         backend.unwrap().locks().await.unwrap().len()
     }
@@ -143,7 +145,7 @@ impl Node {
         self.bucket.put(&key, Bytes::from_static(bytes), &PutOptions::default()).await.unwrap();
     }
 
-    async fn keys(&self, prefix: &str) -> Vec<String> {
+    pub(super) async fn keys(&self, prefix: &str) -> Vec<String> {
         let page = self.bucket.list(prefix, &ListOptions::default()).await.unwrap();
         page.blobs.into_iter().map(|blob| blob.name).collect()
     }
@@ -571,53 +573,4 @@ async fn a_stack_whose_resources_cannot_be_counted_is_listed_without_their_numbe
     let twice = br#"{"version":3,"checkpoint":{"stack":"organization/p/dev","latest":{"resources":[],"resources":[]}}}"#;
     node.put(CHECKPOINT, twice).await;
     assert_eq!(listed().await, [None]);
-}
-
-#[tokio::test]
-async fn a_lock_without_an_update_is_a_lock_in_the_bucket_too() {
-    let node = Node::new();
-    node.saves(checkpoint(&[ROOT])).await;
-    let stack = node.stack().await;
-    stack.lock("lock-1", "ann").await.unwrap();
-    assert_eq!(node.locks_directly().await.unwrap_err().kind(), DiyKind::Locked);
-    assert_eq!(node.started().await.unwrap_err().kind(), ErrorKind::Running);
-    // The state is that of the bucket, and no copy of the service.
-    node.saves(checkpoint(&[ROOT, "urn:pulumi:dev::p::t:i:x::a"])).await;
-    let exported = stack.export().await.unwrap().collect(1 << 20).await.unwrap();
-    assert!(String::from_utf8_lossy(&exported).contains("t:i:x::a"));
-    stack.renew_lock("lock-1", "ann").await.unwrap();
-    stack.unlock("lock-1", "ann").await.unwrap();
-    assert_eq!(node.locks().await, 0);
-
-    // As `pulumi cancel` at the bucket does.
-    for renews in [true, false] {
-        let id = format!("lock-{renews}");
-        stack.lock(&id, "ann").await.unwrap();
-        drop(node.direct("dev").await.cancel().await.unwrap());
-        let lost = match renews {
-            true => stack.renew_lock(&id, "ann").await.map(drop),
-            false => stack.unlock(&id, "ann").await,
-        };
-        assert_eq!(lost.unwrap_err().kind(), ErrorKind::LeaseLost, "{renews}");
-        let again = stack.renew_lock(&id, "ann").await.unwrap_err();
-        assert!(again.to_string().contains("another program removed its lock"), "{again}");
-    }
-
-    // A node that died leaves a lock that ends with its lease, in the bucket as well.
-    stack.lock("lock-4", "ann").await.unwrap();
-    node.wait(301);
-    let other = node.node();
-    let (update, _) = other.started().await.unwrap();
-    update.cancel("ann").await.unwrap();
-    assert_eq!(node.locks().await, 0);
-}
-
-#[tokio::test]
-async fn a_stack_that_was_removed_or_renamed_leaves_no_lease_in_its_bucket() {
-    let node = Node::new();
-    node.saves(checkpoint(&[ROOT])).await;
-    node.stack().await.rename(&path("new"), "ann").await.unwrap();
-    assert_eq!(node.keys(".pulumi/groundstate/locks/organization/p/dev").await, Vec::<String>::new());
-    node.stacks.stack(&path("new")).await.unwrap().remove(true, "ann").await.unwrap();
-    assert_eq!(node.keys(".pulumi/groundstate/locks").await, Vec::<String>::new());
 }

@@ -4,6 +4,7 @@ mod appends;
 mod automation;
 mod basics;
 mod bodies;
+mod bucket_locks;
 mod bucket_providers;
 mod buckets;
 mod calls;
