@@ -63,6 +63,8 @@ mod serve;
 mod serve_auth;
 #[cfg(feature = "server")]
 mod serve_encryption;
+#[cfg(all(feature = "server", unix))]
+mod serve_flood;
 #[cfg(all(feature = "server", feature = "postgres"))]
 mod serve_nodes;
 #[cfg(feature = "server")]

@@ -131,10 +131,14 @@ pub(super) async fn diff(
     if query.reveal {
         access.record_first("history.reveal", format!("versions {} and {}", from.number, to.number)).await?;
     }
-    let compared = tokio::task::spawn_blocking(move || groundstate_state_edit::diff(&before, &after)).await;
-    let found =
-        compared.map_err(|_| Problem::new(ProblemType::Internal, "the versions could not be compared"))?;
-    Ok(Json(DiffItem::new(from.number, to.number, &found, query.reveal)))
+    // Both models are large, and so take long to drop too.
+    let compared = tokio::task::spawn_blocking(move || {
+        let found = groundstate_state_edit::diff(&before, &after);
+        DiffItem::new(from.number, to.number, &found, query.reveal)
+    });
+    let item = compared.await;
+    item.map(Json)
+        .map_err(|_| Problem::new(ProblemType::Internal, "the versions could not be compared").into())
 }
 
 impl DiffItem {

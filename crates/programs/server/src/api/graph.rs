@@ -16,6 +16,7 @@ use super::extract::{Query, StateAccess, StateParams};
 use super::load::{Opened, load};
 use crate::auth::Role;
 use crate::problem::{Problem, ProblemDocument, ProblemType};
+use crate::scan::defect;
 use crate::terraform::Refusal;
 
 /// Which version is drawn.
@@ -44,7 +45,8 @@ pub(super) async fn graph(state: StateAccess, Query(query): Query<Drawn>) -> Res
     let opened = Opened::of(&access).await?;
     let version = opened.version(&access, query.version).await?;
     let file = load(&access, &opened.document, &version).await?;
-    let needs = needs(&file.state);
+    // The model is large, and so takes long to drop too.
+    let needs = tokio::task::spawn_blocking(move || needs(&file.state)).await.map_err(|_| defect())?;
     let (most, count) = (access.app.limits().drawn_resources, needs.len());
     if count > most {
         let detail =

@@ -83,7 +83,11 @@ pub(super) async fn collect(
     let account = access.caller.account();
     account.take_first(version.size.saturating_mul(1 + PER_BYTE)).await.map_err(Problem::from)?;
     let bytes = document.open(version).await?.collect(access.app.limits().analysed_bytes).await?;
-    let marks = bytes.iter().filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{')).count() as u64;
+    let counting = tokio::task::spawn_blocking(move || {
+        let is_mark = |byte: &&u8| matches!(byte, b',' | b':' | b'[' | b'{');
+        (bytes.iter().filter(is_mark).count() as u64, bytes)
+    });
+    let (marks, bytes) = counting.await.map_err(|_| defect())?;
     account.take(marks.saturating_mul(PER_MARK)).map_err(Problem::from)?;
     Ok(bytes)
 }

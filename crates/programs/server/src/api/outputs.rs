@@ -12,7 +12,7 @@ use super::load::{Opened, load};
 use crate::auth::Role;
 use crate::caller::Access;
 use crate::problem::{Problem, ProblemDocument, ProblemType};
-use crate::scan::{Input, Kept, scan};
+use crate::scan::{Input, Kept, defect, scan};
 use crate::terraform::Refusal;
 
 /// Whether secrets are shown.
@@ -75,7 +75,11 @@ pub(super) async fn outputs(
     let (access, ()) = state.with(Role::Outputs, "outputs.read")?;
     let (version, found) = read(&access, None).await?;
     record(&access, query, &found, version.number).await?;
-    let outputs = found.iter().map(|(name, output)| OutputItem::new(name, output, query)).collect();
+    // Outputs may be large, and then take long to write and to drop.
+    let items = tokio::task::spawn_blocking(move || {
+        found.iter().map(|(name, output)| OutputItem::new(name, output, query)).collect()
+    });
+    let outputs = items.await.map_err(|_| defect())?;
     Ok(Json(OutputList { version: version.number, outputs }))
 }
 
@@ -97,12 +101,15 @@ pub(super) async fn output(
 ) -> Result<Json<OutputItem>, Refusal> {
     let (access, name) = state.with(Role::Outputs, "outputs.read")?;
     let (version, found) = read(&access, Some(name.clone())).await?;
-    let Some((name, output)) = found.first() else {
+    if found.is_empty() {
         let detail = format!("version {} of {} has no output {name:?}", version.number, access.path);
         return Err(Problem::new(ProblemType::NotFound, detail).into());
-    };
+    }
     record(&access, query, &found, version.number).await?;
-    Ok(Json(OutputItem::new(name, output, query)))
+    let item = tokio::task::spawn_blocking(move || {
+        found.first().map(|(name, output)| OutputItem::new(name, output, query))
+    });
+    Ok(Json(item.await.ok().flatten().ok_or_else(defect)?))
 }
 
 /// Records that secrets are shown, before they are.

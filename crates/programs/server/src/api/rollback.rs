@@ -166,11 +166,15 @@ async fn content(
     let raised = tokio::task::spawn_blocking(move || {
         let raised = with_serial(number, &bytes, Serial::new(serial));
         drop(permit);
-        raised
+        raised.map(|raised| {
+            let mut inspection = Inspection::new();
+            inspection.push(&raised);
+            (raised, inspection.finish().into_note())
+        })
     });
     let raised =
         raised.await.map_err(|_| Problem::new(ProblemType::Internal, "the version could not be read"))?;
-    let raised = match raised {
+    let (raised, note) = match raised {
         Ok(raised) => raised,
         Err(problem) if body.force => {
             tracing::warn!(state = %access.path, "{}", problem.detail());
@@ -178,15 +182,14 @@ async fn content(
         }
         Err(problem) => return Err(problem.into()),
     };
-    let mut inspection = Inspection::new();
-    inspection.push(&raised);
     let note = StateNote {
         highest_serial: Some(serial),
         rolled_back_to: Some(number),
         written_under: body.lock_id.clone(),
-        ..inspection.finish().into_note()
+        ..note
     };
-    Ok(Returned::Raised(opened.document.content(raised).await?, note))
+    let stored = access.app.carry_out(opened.document.content(raised)).await??;
+    Ok(Returned::Raised(stored, note))
 }
 
 fn as_it_is(body: &Rollback, why: &str) -> Result<Returned, Refusal> {

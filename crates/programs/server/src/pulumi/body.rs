@@ -9,6 +9,7 @@ use groundstate_pulumi_protocol::decode;
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
 use serde::de::DeserializeOwned;
+use tokio::task::yield_now;
 
 use crate::app::App;
 use crate::body::{announced, next_piece};
@@ -196,6 +197,8 @@ impl Incoming<'_> {
         if !is_packed {
             while let Some(piece) = next_piece(self.body).await? {
                 plain.write_all(&piece).map_err(failed)?;
+                // Many pieces may be there already.
+                yield_now().await;
             }
             return Ok(plain.bytes.into());
         }

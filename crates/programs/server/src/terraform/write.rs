@@ -6,6 +6,7 @@ use groundstate_versioned::{Content as Stored, Head, Step, VersionOptions};
 use http::HeaderValue;
 use http::header::ETAG;
 use http::request::Parts;
+use tokio::task::yield_now;
 use tracing::warn;
 
 use super::conflict::Refusal;
@@ -64,6 +65,8 @@ pub(super) async fn write(access: &Access, parts: &Parts, body: &mut Body) -> Re
         }
         inspection.push(&piece);
         upload.push(piece).await?;
+        // Many pieces may be there already, and each takes its time.
+        yield_now().await;
     }
     let note = check_content(inspection.finish(), access.app.policies());
     let stored = upload.finish().await?;
