@@ -107,7 +107,7 @@ pub struct AppendedVersion {
 
 /// Which version a key has become, so that it need not be looked for. The history itself is what counts.
 #[derive(Debug, Serialize, Deserialize)]
-struct Appended {
+pub(crate) struct Appended {
     version: u64,
 }
 

@@ -1,10 +1,13 @@
 //! Checkpoints of an update whose client sends no journal: whole ones, and differences to the one before.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
+use groundstate_blobs::sealed::{seal, unseal};
 use groundstate_blobs::{BlobVersion, GetOptions, Precondition, PutOptions};
+use groundstate_common::hex;
 use groundstate_json::RawJson;
 use groundstate_pulumi_protocol::{Edit, apply_delta, sha256, verify_sha256};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::bucket::check_provider;
 use crate::deployment::{self, Counts};
@@ -63,10 +66,72 @@ pub(crate) struct LastCheckpoint {
 }
 
 /// The line in front of the text of a checkpoint.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Header {
+#[derive(Clone, Debug)]
+pub(crate) struct Header {
     sequence: u64,
     sha256: String,
+}
+
+/// The line as it is stored, under a seal.
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    format: u64,
+    sequence: u64,
+    sha256: String,
+}
+
+/// The line as releases before seals stored it, which is format 1. They knew no other members.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unsealed {
+    sequence: u64,
+    sha256: String,
+}
+
+/// Format of sealed lines.
+const FORMAT: u64 = 2;
+
+impl Header {
+    fn encode(&self) -> serde_json::Result<String> {
+        let Self { sequence, sha256 } = self.clone();
+        Ok(seal(&serde_json::to_string(&Sealed { format: FORMAT, sequence, sha256 })?))
+    }
+
+    /// Reads the line at the beginning of a checkpoint. The text follows.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason if the line is damaged or of a later release.
+    pub(crate) fn split(bytes: &[u8]) -> Result<(Self, &[u8]), String> {
+        let end = bytes.iter().position(|byte| *byte == b'\n').ok_or("it has no first line")?;
+        let (line, text) = bytes.split_at(end + 1);
+        Ok((Self::read(line)?, text))
+    }
+
+    fn read(line: &[u8]) -> Result<Self, String> {
+        let damaged = |error: &dyn std::fmt::Display| format!("its first line is damaged: {error}");
+        let Some(object) = unseal(line).map_err(|error| damaged(&error))? else {
+            let Unsealed { sequence, sha256 } =
+                serde_json::from_slice(line).map_err(|error| damaged(&error))?;
+            return Ok(Self { sequence, sha256 });
+        };
+        let Sealed { format, sequence, sha256 } =
+            serde_json::from_slice(&object).map_err(|error| damaged(&error))?;
+        match format {
+            FORMAT => Ok(Self { sequence, sha256 }),
+            _ => Err(format!("it has the format {format}, and this release knows {FORMAT}")),
+        }
+    }
+
+    /// Begins the digest of a text.
+    pub(crate) fn hash(text: &[u8]) -> Sha256 {
+        Sha256::new_with_prefix(text)
+    }
+
+    /// Whether the text with this digest is that of the checkpoint.
+    pub(crate) fn is_of(&self, hash: Sha256) -> bool {
+        hex(&hash.finalize()) == self.sha256
+    }
 }
 
 impl Update {
@@ -119,10 +184,9 @@ impl Update {
     ) -> Result<Option<LastCheckpoint>> {
         let Some((header, text)) = self.next(last, text, upload)? else { return Ok(None) };
         let mut bytes = BytesMut::new();
-        let line = serde_json::to_vec(&header)
-            .map_err(|error| self.stack.error(ErrorKind::Internal, OP).with_source(error))?;
-        bytes.put_slice(&line);
-        bytes.put_u8(b'\n');
+        let line =
+            header.encode().map_err(|error| self.stack.error(ErrorKind::Internal, OP).with_source(error))?;
+        bytes.put_slice(line.as_bytes());
         bytes.put_slice(&text);
         let expected = last.map_or(Precondition::Absent, |last| Precondition::Version(last.version.clone()));
         let options = PutOptions::expecting(expected);
@@ -205,11 +269,9 @@ impl Update {
             let failure = self.stack.error(ErrorKind::Corrupt, op);
             failure.because(format!("the checkpoint of the update {} is damaged", self.id))
         };
-        let end = blob.bytes.iter().position(|byte| *byte == b'\n').ok_or_else(damaged)?;
-        let header: Header =
-            serde_json::from_slice(&blob.bytes[..end]).map_err(|error| damaged().with_source(error))?;
-        let text = blob.bytes.slice(end + 1..);
-        if sha256(&text) != header.sha256 {
+        let (header, text) = Header::split(&blob.bytes).map_err(|why| damaged().with_source(why))?;
+        let text = blob.bytes.slice_ref(text);
+        if !header.is_of(Header::hash(&text)) {
             return Err(damaged());
         }
         Ok(Some(StoredCheckpoint {

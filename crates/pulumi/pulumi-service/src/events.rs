@@ -47,7 +47,7 @@ pub struct EventPage {
 
 /// What is kept of a summary: what an update changed.
 #[derive(Debug, Serialize, Deserialize)]
-struct Summary {
+pub(crate) struct Summary {
     changes: BTreeMap<String, u64>,
 }
 
@@ -106,25 +106,31 @@ impl Update {
                 break;
             }
         }
-        let last = |name: &str| name.rsplit_once('-').and_then(|(_, last)| last.parse::<u64>().ok());
-        names.retain(|(name, _)| last(name).is_some_and(|last| last >= from));
-        let reads = stream::iter(names).map(|(name, size)| async move {
+        let numbers = |name: &str| name.strip_prefix(&self.key_text("")).and_then(numbers_of_batch);
+        let names = names.into_iter().filter_map(|(name, size)| Some((numbers(&name)?, name, size)));
+        let names: Vec<_> = names.filter(|((_, last), ..)| *last >= from).collect();
+        let reads = stream::iter(names).map(|((_, last), name, size)| async move {
             let slot = stacks.take_room(OP, self.stack.path(), size, EACH)?;
             let key = stacks.blob_key(OP, self.stack.path(), &name)?;
             let blob = stacks.blobs().get(&key, &GetOptions::default()).await.map_err(failed)?;
-            Ok::<_, Error>((blob.map(|blob| blob.bytes).unwrap_or_default(), slot))
+            Ok::<_, Error>((blob.map(|blob| blob.bytes).unwrap_or_default(), last, slot))
         });
         let mut reads = reads.buffered(PARALLEL);
         let mut events = BTreeMap::new();
         let (mut is_whole, mut bytes, mut slots) = (true, 0, Vec::new());
-        while let Some((batch, slot)) = reads.try_next().await? {
+        while let Some((batch, last, slot)) = reads.try_next().await? {
             bytes += batch.len();
             slots.push(slot);
+            let mut has_last = batch.is_empty();
             for line in self.lines(&batch)?.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-                let event = self.event(line)?;
+                let event = parse_event(line).ok_or_else(|| self.damaged_events())?;
+                has_last |= event.sequence == last;
                 if event.sequence >= from {
                     events.entry(event.sequence).or_insert(event);
                 }
+            }
+            if !has_last {
+                return Err(self.damaged_events());
             }
             if events.len() > limit || bytes > PAGE_BYTES && !events.is_empty() {
                 is_whole = false;
@@ -150,16 +156,86 @@ impl Update {
         }
     }
 
-    fn event(&self, line: &[u8]) -> Result<Event> {
-        let read = || {
-            let (sequence, text) = std::str::from_utf8(line).ok()?.split_once('\t')?;
-            Some(Event { sequence: sequence.parse().ok()?, text: RawJson::parse_as_written(text).ok()? })
-        };
-        read().ok_or_else(|| self.damaged_events())
-    }
-
     fn damaged_events(&self) -> Error {
         let failure = self.stack.error(ErrorKind::Corrupt, OP);
         failure.because(format!("the events of the update {} are damaged", self.id))
+    }
+}
+
+fn parse_event(line: &[u8]) -> Option<Event> {
+    let (sequence, text) = std::str::from_utf8(line).ok()?.split_once('\t')?;
+    Some(Event { sequence: sequence.parse().ok()?, text: RawJson::parse_as_written(text).ok()? })
+}
+
+/// The first and the last number of the events of a batch, by the name of its blob.
+pub(crate) fn numbers_of_batch(what: &str) -> Option<(u64, u64)> {
+    let (first, last) = what.strip_prefix("events/")?.split_once('-')?;
+    Some((first.parse().ok()?, last.parse().ok()?))
+}
+
+/// Comparison of a batch with its checksum and its name, part by part.
+#[derive(Default)]
+pub(crate) struct BatchCheck {
+    hash: Sha256,
+    /// The line that has not ended yet.
+    line: Vec<u8>,
+    numbers: Option<(u64, u64)>,
+    is_summed: bool,
+    problem: Option<String>,
+}
+
+impl BatchCheck {
+    pub(crate) fn add(&mut self, part: &[u8]) {
+        for piece in part.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if piece.ends_with(b"\n") {
+                self.end_line();
+            }
+        }
+    }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        if self.problem.is_some() {
+            return;
+        }
+        if self.is_summed {
+            self.problem = Some("there are lines behind its checksum".to_owned());
+        } else if let Some(sum) = line.strip_prefix(SUM.as_bytes()) {
+            let expected = hex(&self.hash.clone().finalize());
+            self.is_summed = sum.strip_suffix(b"\n") == Some(expected.as_bytes());
+            if !self.is_summed {
+                self.problem = Some("its checksum is not that of its lines".to_owned());
+            }
+        } else {
+            self.hash.update(&line);
+            match parse_event(line.strip_suffix(b"\n").unwrap_or(&line)) {
+                Some(Event { sequence, .. }) => {
+                    let (first, last) = self.numbers.unwrap_or((sequence, sequence));
+                    self.numbers = Some((first.min(sequence), last.max(sequence)));
+                }
+                None => self.problem = Some("a line of it is not an event".to_owned()),
+            }
+        }
+    }
+
+    /// Gives what is wrong with a batch whose name has these numbers.
+    pub(crate) fn end(mut self, named: (u64, u64)) -> Option<String> {
+        if !self.line.is_empty() {
+            self.end_line();
+        }
+        if self.problem.is_none() && self.numbers != Some(named) {
+            let (first, last) = named;
+            self.problem = Some(match self.numbers {
+                Some(found) => {
+                    format!(
+                        "it has the events {} to {}, and its name says {first} to {last}",
+                        found.0, found.1
+                    )
+                }
+                None => "it has no events".to_owned(),
+            });
+        }
+        self.problem
     }
 }

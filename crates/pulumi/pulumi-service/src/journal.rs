@@ -1,6 +1,7 @@
 //! The journal of an update: entries are durable when they are acknowledged, in any order, any number of times.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::sync::Arc;
 
 use groundstate_blobs::{DeleteOptions, ListOptions};
@@ -18,6 +19,7 @@ use crate::op::Op;
 use crate::record::VersionNote;
 use crate::room::OF_REPLAY;
 use crate::stack::Stack;
+use crate::stacks::Stacks;
 use crate::traced;
 use crate::update::Update;
 
@@ -62,11 +64,24 @@ struct Known {
     recorded_bytes: u64,
 }
 
+impl Stacks {
+    /// The journal of an update of the stack with this id.
+    pub(crate) fn journal_store(
+        &self,
+        op: Op,
+        place: impl fmt::Display,
+        id: &str,
+        update: &str,
+    ) -> Result<BlobJournal> {
+        let (blobs, ids) = (Arc::clone(self.blobs()), Arc::clone(&self.context().ids));
+        let prefix = format!("{id}/{update}/journal/");
+        BlobJournal::new(blobs, &prefix, ids).map_err(|error| Error::of_journal(op, place, error))
+    }
+}
+
 impl Stack {
     fn journal_store(&self, op: Op, update: &str) -> Result<BlobJournal> {
-        let (blobs, ids) = (Arc::clone(self.stacks.blobs()), Arc::clone(&self.stacks.context().ids));
-        let prefix = format!("{}/{update}/journal/", self.id());
-        BlobJournal::new(blobs, &prefix, ids).map_err(|error| Error::of_journal(op, self.path(), error))
+        self.stacks.journal_store(op, self.path(), self.id(), update)
     }
 }
 

@@ -52,6 +52,7 @@
 
 mod append;
 mod bucket;
+mod check;
 mod checkpoint;
 mod deployment;
 mod end;
@@ -66,6 +67,7 @@ mod listing;
 mod live;
 mod lock;
 mod op;
+mod parts;
 mod path;
 mod prune;
 mod record;
@@ -91,6 +93,7 @@ pub use groundstate_wal as wal;
 
 pub use append::{AppendedVersion, OldVersion};
 pub use bucket::{BucketLock, BucketState, BucketUpdate, Export, StackBucket};
+pub use check::{CheckedUpdates, UpdateFinding, UpdateReport};
 pub use checkpoint::CheckpointUpload;
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use events::{Event, EventPage};

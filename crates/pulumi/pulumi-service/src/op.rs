@@ -43,6 +43,8 @@ groundstate_common::worded! {
         Events = "store events of",
         /// Removing what old updates left.
         Prune = "remove what old updates left of",
+        /// Comparing what is stored with its checksums.
+        Check = "check the updates of",
         /// Encrypting a secret.
         Encrypt = "encrypt a secret of",
         /// Decrypting a secret.

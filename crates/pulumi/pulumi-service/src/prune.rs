@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use groundstate_blobs::sealed::unseal;
 use groundstate_blobs::{DeleteOptions, GetOptions, ListOptions};
 use groundstate_common::Timestamp;
 use groundstate_versioned::{Head, Retention};
@@ -18,6 +17,7 @@ use crate::op::Op;
 use crate::record::{Holder, PreviewRecord, VersionNote};
 use crate::stack::holder;
 use crate::stacks::Stacks;
+use crate::update::read_sealed;
 
 const OP: Op = Op::Prune;
 /// How many blobs are removed at a time.
@@ -107,17 +107,14 @@ impl Use {
 }
 
 impl Stacks {
-    /// Removes journals, checkpoints and events of old updates, and what clients said of those that no version is of. It may run at any time, in
-    /// several processes, beside everything else.
+    /// Removes journals, checkpoints and events of old updates, and what clients said of those that no version is of; of stacks that were
+    /// removed everything, whatever the retention is. It may run at any time, in several processes, beside everything else.
     ///
     /// # Errors
     ///
     /// Those of the store when it is listed. Stacks that cannot be looked through are in the report.
     pub async fn prune(&self, options: &PruneOptions) -> Result<PruneReport> {
         let (mut report, mut page) = (PruneReport::default(), None);
-        if options.retention == Retention::Everything {
-            return Ok(report);
-        }
         loop {
             let listed = self.blobs().list("", &ListOptions::default().delimited().page(page)).await;
             let listed = listed.map_err(|error| Error::of_blobs(OP, "stacks", error))?;
@@ -143,7 +140,15 @@ impl Stacks {
             let error = Error::new(ErrorKind::Corrupt, OP, id);
             return Err(error.because("there are updates of it and no version, so nothing was removed"));
         }
-        let old = old(stored, &head, options);
+        let old = match head.current() {
+            Some(_) => old(stored, &head, options),
+            // Its removal was interrupted, or a client of it was late.
+            None => {
+                report.updates += stored.len() as u64;
+                let blobs = stored.into_values().flat_map(|stored| stored.blobs).collect();
+                return self.remove_all(id, blobs, report).await.map(drop);
+            }
+        };
         if old.is_empty() {
             return Ok(());
         }
@@ -214,9 +219,8 @@ impl Stacks {
             let failure = Error::new(ErrorKind::Corrupt, OP, id);
             failure.because(format!("what is stored of the preview {update} is damaged"))
         };
-        let object = unseal(&blob.bytes).map_err(|error| damaged().with_source(error))?;
-        let preview = serde_json::from_slice::<PreviewRecord>(object.as_deref().unwrap_or(&blob.bytes));
-        let preview = preview.map_err(|error| damaged().with_source(error))?;
+        let preview: PreviewRecord =
+            read_sealed(&blob.bytes).map_err(|error| damaged().with_source(error))?;
         Ok(preview.result.is_none() && now < preview.expires)
     }
 
@@ -236,6 +240,13 @@ impl Stacks {
             before = page.next;
         }
         Ok(updates)
+    }
+
+    /// Removes all that is stored of the updates of a stack that was removed: leases, journals, checkpoints, events and what clients said.
+    pub(crate) async fn remove_updates(&self, id: &str) -> Result<()> {
+        let stored = self.stored_updates(id).await?;
+        let blobs = stored.into_values().flat_map(|stored| stored.blobs).collect();
+        self.remove_all(id, blobs, &mut PruneReport::default()).await.map(drop)
     }
 
     async fn remove_all(&self, id: &str, blobs: Vec<(String, u64)>, report: &mut PruneReport) -> Result<u64> {

@@ -428,7 +428,8 @@ impl Stack {
         Err(self.error(ErrorKind::Unavailable, op).because("other clients change it all the time"))
     }
 
-    /// Removes the stack. Its history stays in the store, its name is free, and its key still opens secrets of states that name it.
+    /// Removes the stack with all that its updates stored: leases, journals, checkpoints, events. Its versions stay in the store, its name is
+    /// free, and its key still opens secrets of states that name it.
     ///
     /// # Errors
     ///
@@ -460,7 +461,12 @@ impl Stack {
         let options = groundstate_versioned::WriteOptions::default().by(by);
         let deleted = self.stacks.record(&self.id).delete(&options).await;
         deleted.map_err(|error| self.failed(OP, error))?;
-        self.stacks.let_go(OP, self.path(), &self.id, by).await
+        self.stacks.let_go(OP, self.path(), &self.id, by).await?;
+        // The stack is gone. Maintenance goes on with what stays of its updates.
+        if let Err(error) = self.stacks.remove_updates(&self.id).await {
+            tracing::warn!(stack = %self.path(), error = %error, "what updates of the stack left is not removed yet");
+        }
+        Ok(())
     }
 }
 

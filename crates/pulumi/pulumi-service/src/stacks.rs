@@ -212,10 +212,13 @@ impl Stacks {
         self.document(RECORDS, id)
     }
 
+    /// The name of the document that has what is kept of a stack beside its versions.
+    pub(crate) fn record_name(&self, id: &str) -> Name {
+        name_of(RECORDS, id)
+    }
+
     fn document(&self, folder: &str, id: &str) -> Document {
-        // Ids are UUIDs that this crate makes; what is stored in their place by others is refused where it is read.
-        let name = Name::parse(&format!("{folder}{id}"));
-        self.0.documents.document(&name.unwrap_or_else(|_| no_stack()))
+        self.0.documents.document(&name_of(folder, id))
     }
 
     pub(crate) fn name(&self, path: &StackPath) -> Document {
@@ -436,6 +439,12 @@ impl Stacks {
     pub(crate) fn blob_key(&self, op: Op, place: impl fmt::Display, text: &str) -> Result<Key> {
         Key::parse(text).map_err(|error| Error::of_blobs(op, place, error))
     }
+}
+
+/// The name of a document of the stack with this id.
+fn name_of(folder: &str, id: &str) -> Name {
+    // Ids are UUIDs that this crate makes; what is stored in their place by others is refused where it is read.
+    Name::parse(&format!("{folder}{id}")).unwrap_or_else(|_| no_stack())
 }
 
 /// A name that no document has that this crate writes.

@@ -9,7 +9,7 @@ use groundstate_versioned::NewLock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{BoxError, Error, ErrorKind, Result};
 use crate::op::Op;
 use crate::record::{Holder, UpdateRequest, UpdateResult};
 use crate::stack::Stack;
@@ -55,6 +55,12 @@ pub(crate) fn is_update_id(id: &str) -> bool {
 pub struct Update {
     pub(crate) stack: Stack,
     pub(crate) id: String,
+}
+
+/// Reads a small document. An earlier release wrote no checksum.
+pub(crate) fn read_sealed<T: DeserializeOwned>(text: &[u8]) -> Result<T, BoxError> {
+    let object = unseal(text)?;
+    Ok(serde_json::from_slice(object.as_deref().unwrap_or(text))?)
 }
 
 impl Update {
@@ -112,10 +118,7 @@ impl Update {
             let failure = self.stack.error(ErrorKind::Corrupt, op);
             failure.because(format!("what is stored of the update {} is damaged", self.id))
         };
-        let object = unseal(&blob.bytes).map_err(|error| damaged().with_source(error))?;
-        // An earlier release wrote no checksum.
-        let object = object.as_deref().unwrap_or(&blob.bytes);
-        let value = serde_json::from_slice(object).map_err(|error| damaged().with_source(error))?;
+        let value = read_sealed(&blob.bytes).map_err(|error| damaged().with_source(error))?;
         Ok(Some((value, blob.version().clone())))
     }
 

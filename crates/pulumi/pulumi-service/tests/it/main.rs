@@ -4,6 +4,7 @@
 
 mod appends;
 mod checkpoints;
+mod damage;
 mod events;
 mod fuzzed;
 mod journals;

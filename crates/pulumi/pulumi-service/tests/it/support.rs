@@ -36,7 +36,7 @@ impl Service {
         Self::on(Arc::new(MemoryBlobs::with_clock("stacks", time)), clock)
     }
 
-    fn on(blobs: Arc<dyn BlobStore>, clock: Arc<FixedClock>) -> Self {
+    pub(crate) fn on(blobs: Arc<dyn BlobStore>, clock: Arc<FixedClock>) -> Self {
         let time = [&clock, &clock].map(Arc::clone);
         let [now, sleeper] = time;
         let context = Context::new(now, sleeper, Arc::new(OsIds));

@@ -43,6 +43,15 @@ impl BlobJournal {
         Ok(Self { objects, ids })
     }
 
+    /// Reads the part that no reader of entries needs: the floor, by which writers find out that they were overtaken.
+    ///
+    /// # Errors
+    ///
+    /// `Corrupt` if it is damaged, and those of the store.
+    pub async fn check_floor(&self) -> Result<()> {
+        self.objects.floor(Op::Read).await.map(drop)
+    }
+
     fn is_over<T>(&self) -> Result<T> {
         Err(Error::new(ErrorKind::NoEpoch, Op::Read, &self.objects))
     }
