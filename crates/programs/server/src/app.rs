@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use groundstate_audit::AuditLog;
 use groundstate_blobs::{BlobStore, Context, Retry, RetryPolicy};
@@ -14,7 +15,7 @@ use groundstate_common::{OsIds, SystemClock};
 use groundstate_pulumi_service::{Options, ServiceKey, StackBucket, Stacks};
 use groundstate_statemgr::TokioSleeper;
 use groundstate_versioned::{Document, Documents, Error, Name, Settings};
-use http::Uri;
+use http::{Method, Uri};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::block_in_place;
@@ -288,6 +289,11 @@ pub(crate) fn with_codes(service: Router) -> Router {
     }))
 }
 
-async fn no_such_route(uri: Uri) -> Problem {
-    Problem::new(ProblemType::NoSuchRoute, format!("there is nothing at {}", uri.path()))
+async fn no_such_route(method: Method, uri: Uri) -> Response {
+    if matches!(method, Method::GET | Method::HEAD)
+        && let Some(redirect) = page::redirect(uri.path())
+    {
+        return redirect;
+    }
+    Problem::new(ProblemType::NoSuchRoute, format!("there is nothing at {}", uri.path())).into_response()
 }

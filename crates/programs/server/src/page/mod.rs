@@ -1,6 +1,7 @@
 //! The page for browsers at `/`: files without secrets, which any client gets. What it shows comes from the API.
 
 mod cross_site;
+mod links;
 
 use axum::Router;
 use axum::response::{IntoResponse, Response};
@@ -14,6 +15,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use md5::{Digest as _, Md5};
 
 pub(crate) use cross_site::{is_cross_site, refuse_cross_site};
+pub(crate) use links::redirect;
 
 use crate::headers::Conditions;
 use crate::problem::{Problem, ProblemType};
@@ -78,9 +80,9 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     router.method_not_allowed_fallback(method_not_allowed)
 }
 
-/// Whether a path is one of the page, which is served without credentials.
+/// Whether a path is one of the page or leads to it, which is served without credentials.
 pub(crate) fn is_public(path: &str) -> bool {
-    ASSETS.iter().any(|asset| asset.path == path)
+    ASSETS.iter().any(|asset| asset.path == path) || links::is_link(path)
 }
 
 async fn method_not_allowed(uri: Uri) -> Problem {

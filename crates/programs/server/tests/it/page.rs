@@ -28,6 +28,18 @@ async fn with_header(client: &Client, url: &str, name: &str, value: &str) -> cra
 }
 
 #[tokio::test]
+async fn address_that_the_pulumi_cli_prints_leads_to_the_page() {
+    let client = Server::new().stranger();
+    let answer = client.get("/acme/shop/dev/updates/3").await.is(302);
+    assert_eq!(answer.header("location"), "/#/stacks/acme/shop/dev/updates");
+    let elsewhere = with_header(&client, "/acme/shop/dev", "sec-fetch-site", "cross-site").await.is(302);
+    assert_eq!(elsewhere.header("location"), "/#/stacks/acme/shop/dev");
+    let posted = Request::post("/acme/shop/dev").body(Body::empty()).unwrap();
+    assert_eq!(client.send(posted).await.is(404).problem(), "no-such-route");
+    assert_eq!(client.get("/acme/shop").await.is(404).problem(), "no-such-route");
+}
+
+#[tokio::test]
 async fn the_page_is_there_for_strangers_and_says_what_may_be_in_it() {
     let client = Server::new().stranger();
     let files = files(&client).await;

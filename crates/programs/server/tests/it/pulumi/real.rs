@@ -6,6 +6,43 @@ use super::service::{Service, in_each_store, journals_take_part};
 
 in_each_store! { a_stack_lives_its_whole_life_at_the_server }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_that_the_cli_prints_and_opens_lead_to_the_page() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let mut service = Service::new();
+    let endpoint = service.listening.endpoint();
+    let domain = endpoint.strip_prefix("http://").unwrap().to_owned();
+    service.project.set("PULUMI_CONSOLE_DOMAIN", &domain);
+    service.pulumi(&["login", &endpoint]).succeeds();
+    service.pulumi(&["stack", "init", "dev"]).succeeds();
+    let linked = |said: &str| {
+        let link = said.split_whitespace().find_map(|word| word.strip_prefix(&endpoint)).map(str::to_owned);
+        link.filter(|path| path.len() > 1).unwrap_or_else(|| panic!("no link: {said}"))
+    };
+    let said = service.pulumi(&["preview", "--stack", "dev"]).succeeds();
+    let preview = linked(&said);
+    let said = service.pulumi(&["up", "--yes", "--skip-preview", "--stack", "dev"]).succeeds();
+    let update = linked(&said);
+    let opened = service.pulumi(&["console", "--stack", "dev"]);
+    let console = linked(&format!("{} {}", opened.stdout, opened.stderr));
+    let backend = linked(&service.pulumi(&["whoami", "--verbose"]).succeeds());
+    let project = service.get("dev").await["projectName"].as_str().unwrap().to_owned();
+    let stack = format!("/admin/{project}/dev");
+    assert_eq!((&console, &update), (&stack, &format!("{stack}/updates/1")));
+    let id = preview.strip_prefix(&format!("{stack}/previews/")).unwrap_or_else(|| panic!("{preview}"));
+    for (link, expected) in [
+        (&backend, "/#/stacks?search=admin/".to_owned()),
+        (&console, format!("/#/stacks{stack}")),
+        (&update, format!("/#/stacks{stack}/updates")),
+        (&preview, format!("/#/stacks{stack}/events?update={id}")),
+    ] {
+        let answer = service.server.stranger().get(link).await.is(302);
+        assert_eq!(answer.header("location"), expected);
+    }
+}
+
 async fn a_stack_lives_its_whole_life_at_the_server(service: Service) {
     service.pulumi(&["login", &service.listening.endpoint()]).succeeds();
     assert_eq!(service.pulumi(&["whoami"]).succeeds().trim(), "admin");
