@@ -54,7 +54,7 @@ pub use policy::{Check, ForceUnlock, Policies};
 pub use problem::{Problem, ProblemType};
 pub use pulumi::PulumiBucket;
 pub use secrets_key::SecretsKeyError;
-pub use store_check::{ProblemReport, StoreCheck, StoreCheckError, StoreProblem};
+pub use store_check::{ProblemReport, StoreCheck, StoreCheckError, StoreChecked, StoreProblem};
 
 /// The audit log.
 pub use groundstate_audit as audit;

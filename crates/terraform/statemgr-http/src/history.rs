@@ -30,7 +30,18 @@ pub(crate) struct HttpHistory {
 #[derive(Deserialize)]
 struct Page {
     versions: Vec<Item>,
+    #[serde(default)]
+    missing: Vec<u64>,
+    #[serde(default)]
+    damaged: Vec<Damaged>,
     next_before: Option<u64>,
+}
+
+/// A version whose record is damaged.
+#[derive(Deserialize)]
+struct Damaged {
+    number: u64,
+    problem: String,
 }
 
 /// A version in the list.
@@ -89,6 +100,22 @@ impl HttpHistory {
         })
     }
 
+    /// The entries of a page, the newest first.
+    fn entries(&self, op: Op, page: &Page) -> Result<Vec<HistoryEntry>> {
+        // A deletion has no content to go back to.
+        let items = page.versions.iter().filter(|item| !item.deleted);
+        let mut numbered =
+            items.map(|item| Ok((item.number, self.entry(op, item)?))).collect::<Result<Vec<_>>>()?;
+        let missing =
+            page.missing.iter().map(|number| (*number, "it is missing from the store of the server"));
+        let damaged = page.damaged.iter().map(|damaged| (damaged.number, &*damaged.problem));
+        numbered.extend(missing.chain(damaged).map(|(number, reason)| {
+            (number, HistoryEntry::unreadable(HistoryId::new(&number.to_string()), reason))
+        }));
+        numbered.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+        Ok(numbered.into_iter().map(|(_, entry)| entry).collect())
+    }
+
     fn entry(&self, op: Op, item: &Item) -> Result<HistoryEntry> {
         let stored_at = Timestamp::parse(&item.time).map_err(|_| {
             self.error(op, ErrorKind::Corrupt, format!("version {} has no time", item.number))
@@ -123,10 +150,7 @@ impl History for HttpHistory {
             }
             let (_, reply) = self.shared.ask(OP, Call::Read, &endpoint).await?;
             let page = self.page(OP, &reply)?;
-            // A deletion has no content to go back to.
-            for item in page.versions.iter().filter(|item| !item.deleted) {
-                entries.push(self.entry(OP, item)?);
-            }
+            entries.extend(self.entries(OP, &page)?);
             // Pages lead downwards.
             before = page.next_before.filter(|next| before.is_none_or(|before| *next < before));
             if before.is_none() {

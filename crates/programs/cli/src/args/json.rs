@@ -15,10 +15,6 @@ const WITHOUT: &[(&str, &str)] = &[
     ("lock", "its output is that of the command that it runs"),
     #[cfg(feature = "server")]
     ("serve", "it prints where it listens, and a block for a configuration"),
-    #[cfg(feature = "server")]
-    ("store check", "it prints a report for people; its exit code tells whether something is wrong"),
-    #[cfg(feature = "server")]
-    ("store repair", "it prints a report for people; its exit code tells whether something is wrong"),
     ("help", "it prints text for people"),
     ("completions", "it prints a script for a shell"),
     ("man", "it prints a manual page"),

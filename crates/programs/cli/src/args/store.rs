@@ -16,8 +16,9 @@ pub(crate) struct StoreArgs {
 pub(crate) enum StoreCommand {
     /// Compares all that a server has stored with its checksums
     ///
-    /// Reads every head, version, token and entry of the audit log of a directory, a bucket or a database, while servers run or not, and compares them with their
-    /// checksums. A line for each damage names the document, what is wrong and where; the code is 1 then. Nothing is written.
+    /// Reads every head, version, token and entry of the audit log of a directory, a bucket or a database, and the checkpoints, journals and events that updates of Pulumi stacks
+    /// stored, while servers run or not, and compares them with their checksums. A line for each damage names the document or the stack, the problem and the place; the code is 1
+    /// then. Nothing is written.
     Check(StoreCheckArgs),
     /// Makes heads anew that are damaged or missing
     ///
@@ -25,15 +26,18 @@ pub(crate) enum StoreCommand {
     /// version whose record is there. With `--yes` the heads are replaced, and a damaged head is kept beside them. No version is changed or removed. A lock that the lost head had
     /// is not there afterwards, so make sure that no run works on the state.
     ///
-    /// Damaged versions, tokens and audit logs are named by `store check`, and a backup of the store restores them.
+    /// Damaged versions, updates, tokens and audit logs are named by `store check`, and a backup of the store restores them.
     Repair(StoreRepairArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct StoreCheckArgs {
-    /// Compares heads and records, and not the contents of versions
+    /// Compares heads and records, and not the contents of versions, checkpoints, journals and events
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) server: ServerArgs,
 }
@@ -49,6 +53,9 @@ pub(crate) struct StoreRepairArgs {
     /// Carries it out
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) server: ServerArgs,
 }

@@ -52,7 +52,16 @@ impl StateHistory {
         let entries = self.list()?;
         let ids: Vec<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
         let at = choose(&ids, id, &self.name)?;
-        entries.into_iter().nth(at).ok_or_else(|| nothing(&self.name))
+        let entry = entries.into_iter().nth(at).ok_or_else(|| nothing(&self.name))?;
+        self.readable(entry)
+    }
+
+    /// Refuses a snapshot that is damaged or missing.
+    pub(crate) fn readable(&self, entry: HistoryEntry) -> Result<HistoryEntry> {
+        let Some(reason) = &entry.unreadable else { return Ok(entry) };
+        let message = format!("cannot read {} of the history of {}: {reason}", entry.id, self.name);
+        Err(Failure::new(Kind::Unusable, message)
+            .hint("`groundstate history` lists the snapshots; `groundstate rollback --to ID` goes back to one of them"))
     }
 
     pub(crate) fn read(&self, id: &HistoryId) -> Result<Vec<u8>> {

@@ -215,13 +215,15 @@ pub(crate) fn snapshot(found: &StateLocation, history: &StateHistory) -> Result<
     let stored = stored(found).map(|bytes| short_digest(&bytes));
     let digest = |at: usize| -> Result<String> {
         let entry = entries.get(at).ok_or_else(|| none_before(found))?;
+        // Behind a snapshot that cannot be read it is not known which state was the one before.
+        let entry = history.readable(entry.clone())?;
         Ok(short_digest(&history.read(&entry.id)?))
     };
     let mut at = 0;
     if !entries.is_empty() && stored == Some(digest(0)?) {
         at = older(&entries, &log, 0, &digest)?;
     }
-    entries.into_iter().nth(at).ok_or_else(|| none_before(found))
+    history.readable(entries.into_iter().nth(at).ok_or_else(|| none_before(found))?)
 }
 
 /// The index of the snapshot before one. What an undo stored counts as what it restored.

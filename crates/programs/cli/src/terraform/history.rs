@@ -8,6 +8,7 @@ use crate::input::history::StateHistory;
 use crate::input::remote::Located;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
+use crate::report::messages::Messages;
 use crate::report::output::Output;
 
 pub(crate) fn run(args: &HistoryArgs, located: &Located) -> Result {
@@ -31,11 +32,21 @@ pub(crate) fn run(args: &HistoryArgs, located: &Located) -> Result {
         entries.iter().flat_map(|entry| lines(entry, width)).try_for_each(|line| out.line(&line))?;
     }
     out.finish()?;
-    Ok(Outcome::Clean)
+    let is_damaged = entries.iter().any(|entry| entry.unreadable.is_some());
+    if is_damaged {
+        Messages::stderr().warning(&format!(
+            "versions of {} cannot be read; `groundstate store check` on the server says more",
+            history.name
+        ));
+    }
+    Ok(if is_damaged { Outcome::Found(Kind::Findings) } else { Outcome::Clean })
 }
 
 /// The snapshot, and below it what the place remarked when it was written.
 fn lines(entry: &HistoryEntry, width: usize) -> Vec<String> {
+    if let Some(reason) = &entry.unreadable {
+        return vec![format!("{:width$}  cannot be read: {}", entry.id, one_line(reason))];
+    }
     let serial = entry.serial.map_or_else(|| "?".to_owned(), |serial| serial.to_string());
     let by = entry.by.as_deref().map(|by| format!("  by {}", one_line(by))).unwrap_or_default();
     let line = format!("{:width$}  {}  serial {serial}  {} bytes{by}", entry.id, entry.stored_at, entry.size);
@@ -45,6 +56,10 @@ fn lines(entry: &HistoryEntry, width: usize) -> Vec<String> {
 
 fn describe(json: &mut Json, entry: &HistoryEntry) {
     json.text("id", entry.id.as_str());
+    if let Some(reason) = &entry.unreadable {
+        json.text("unreadable", reason);
+        return;
+    }
     json.text("stored_at", &entry.stored_at.to_string());
     json.raw("bytes", entry.size);
     if let Some(serial) = &entry.serial {

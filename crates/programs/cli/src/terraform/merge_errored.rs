@@ -68,7 +68,8 @@ fn bases(found: &StateLocation, errored: &File) -> Result<Vec<File>> {
         return Ok(known);
     };
     let may_help = |entry: &&HistoryEntry| {
-        entry.lineage.as_ref().is_none_or(|lineage| *lineage == errored.lineage)
+        entry.unreadable.is_none()
+            && entry.lineage.as_ref().is_none_or(|lineage| *lineage == errored.lineage)
             && entry.serial.is_none_or(|serial| serial < errored.serial)
     };
     for entry in history.list()?.iter().filter(may_help).take(MAX_SNAPSHOTS) {

@@ -115,10 +115,32 @@ fn deleted_record_of_an_old_version_is_in_the_list_of_versions() {
     assert_eq!(answer.status, 200);
     assert!(answer.body.contains("\"missing\":[1]"), "{}", answer.body);
     assert!(answer.body.contains("\"damaged\":[{\"number\":2,"), "{}", answer.body);
+    history_shows_unreadable_versions(&server);
     ended(server);
     let found = run(&store, &["check"]);
     assert!(found.stdout.contains("version 1: its record is missing"), "{}", found.stdout);
     assert!(found.stdout.contains("version 2: its record is damaged"), "{}", found.stdout);
+}
+
+/// Of three versions the first is missing and the second damaged.
+fn history_shows_unreadable_versions(server: &Server) {
+    let place = &*format!("{}{STATE}", server.url);
+    let shown = groundstate(&["history", place]);
+    assert_eq!(shown.code, 1, "{shown:?}");
+    let lines: Vec<&str> = shown.stdout.lines().collect();
+    assert!(lines[0].starts_with("3  ") && lines[0].contains("serial 3"), "{shown:?}");
+    assert!(lines[1].starts_with("2  cannot be read: version 2: its record is damaged"), "{shown:?}");
+    assert_eq!(lines[2], "1  cannot be read: it is missing from the store of the server");
+    assert!(shown.stderr.contains("groundstate store check"), "{shown:?}");
+    let shown = groundstate(&["history", place, "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+    let snapshots = &document["snapshots"];
+    assert_eq!((&snapshots[1]["id"], &snapshots[2]["id"]), (&"2".into(), &"1".into()), "{document}");
+    assert!(snapshots[1]["unreadable"].is_string() && snapshots[1].get("stored_at").is_none(), "{document}");
+    let refused = groundstate(&["rollback", place, "--to", "2", "--yes"]).failed(5);
+    assert!(refused.contains("cannot read 2 of the history of "), "{refused}");
+    let refused = groundstate(&["show", place, "--at", "1"]).failed(5);
+    assert!(refused.contains("it is missing from the store"), "{refused}");
 }
 
 #[test]

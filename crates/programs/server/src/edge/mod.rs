@@ -28,6 +28,7 @@ mod tls;
 pub use control::{Control, Stage};
 pub use limits::EdgeLimits;
 pub use listener::{ListenError, listen};
+pub(crate) use mark::LAYOUT;
 pub use mark::StoreId;
 pub(crate) use mark::{mark_encrypted, says_encrypted};
 pub use measured::Measured;

@@ -23,5 +23,6 @@ mod protocol;
 mod pulumi;
 mod routing;
 mod sockets;
+mod store_check;
 mod support;
 mod terraform;

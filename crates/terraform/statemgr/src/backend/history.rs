@@ -15,7 +15,8 @@ use crate::store::Stored;
 /// How many are kept, and how long, is the place's business. What is listed may be gone when it is read.
 #[async_trait]
 pub trait History: fmt::Debug + Send + Sync + 'static {
-    /// What is kept, the newest first.
+    /// What is kept, the newest first. What the place knows to be damaged or missing is in its position, as
+    /// [`unreadable`](HistoryEntry::unreadable).
     ///
     /// # Errors
     ///
@@ -70,12 +71,20 @@ pub struct HistoryEntry {
     pub by: Option<String>,
     /// Oddities that the place noticed and accepted when it was written, such as a foreign lineage.
     pub remarks: Vec<String>,
+    /// Reason that the snapshot cannot be read. Its time and its size are not known then.
+    pub unreadable: Option<String>,
 }
 
 impl HistoryEntry {
     /// A snapshot of which the place keeps neither serial nor lineage.
     pub fn new(id: HistoryId, stored_at: Timestamp, size: u64) -> Self {
-        Self { id, stored_at, size, serial: None, lineage: None, by: None, remarks: Vec::new() }
+        let (serial, lineage, by, remarks, unreadable) = (None, None, None, Vec::new(), None);
+        Self { id, stored_at, size, serial, lineage, by, remarks, unreadable }
+    }
+
+    /// A snapshot that the history should have, and that is damaged or missing.
+    pub fn unreadable(id: HistoryId, reason: impl Into<String>) -> Self {
+        Self { unreadable: Some(reason.into()), ..Self::new(id, Timestamp::UNIX_EPOCH, 0) }
     }
 
     /// Adds the serial.
