@@ -88,6 +88,8 @@ mod stacks_moves;
 mod stacks_verbs;
 #[cfg(feature = "server")]
 mod store;
+#[cfg(feature = "server")]
+mod store_places;
 mod support;
 mod surgery;
 #[cfg(target_os = "linux")]
