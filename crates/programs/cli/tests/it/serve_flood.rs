@@ -78,7 +78,7 @@ fn send(address: &str, request: &Heavy) -> Option<(u16, Vec<u8>)> {
         body.len()
     );
     stream.write_all(head.as_bytes()).ok()?;
-    // A refused body may not be read to its end; the answer is there all the same.
+    // A refused body may not be read to its end. The answer comes in any case.
     drop(stream.write_all(body));
     let mut answer = Vec::new();
     drop(stream.read_to_end(&mut answer));

@@ -174,7 +174,7 @@ impl StoreEncryption {
         match config.encryption {
             EncryptionMode::Off => Ok(false),
             EncryptionMode::On => Ok(!config.store.is_volatile()),
-            // Keys that nobody asked for are not to be lost with all states.
+            // A key that the operator did not ask for must not be what all states depend on.
             EncryptionMode::Auto if !has_key || !is_configured => Ok(false),
             EncryptionMode::Auto => {
                 let page = store.list(DOCUMENTS, &ListOptions::default().limit(1)).await;

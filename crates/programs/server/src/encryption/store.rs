@@ -147,7 +147,7 @@ impl BlobStore for Encrypted {
         if let Some(opened) = self.opened(Op::Read, key, blob, options).await? {
             return Ok(Some(opened));
         }
-        // Everything that is stored has a checksum, so an envelope is damage to whoever reads it, and a repair keeps it as it is.
+        // Everything that is stored has a checksum, so readers report an envelope as damage, and a repair keeps it as it is.
         tracing::warn!(store = %self.store, %key, "an encrypted blob is damaged, or lies in the place of another");
         self.store.get(key, options).await
     }
