@@ -1,5 +1,6 @@
 //! Plans that mend a state: one object of each instance, dependencies that make sense, a serial and a lineage.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
@@ -109,8 +110,15 @@ pub fn repair(text: &[u8], answers: &[(usize, usize)], lineage: &str) -> Result<
     let mended = without_bad_serial(text);
     let serial = mended.as_ref().map(|(_, serial)| *serial);
     let text = mended.as_ref().map_or(text, |(text, _)| text);
-    let gone: Vec<_> = duplicates(text).iter().flat_map(|found| plan.duplicate(found)).collect();
-    let text = without_objects(text, &gone);
+    let mut text = Cow::Borrowed(&text[..]);
+    // The keys of deposed objects in old formats are their numbers, so others may have one key when some are gone.
+    for _ in 0..MOST_CYCLES {
+        let gone: Vec<_> = duplicates(&text).iter().flat_map(|found| plan.duplicate(found)).collect();
+        if gone.is_empty() {
+            break;
+        }
+        text = Cow::Owned(without_objects(&text, &gone));
+    }
     let mut file = decode(&text, &DecodeOptions::default())?;
     if let Some(serial) = serial {
         file.serial = Serial::new(serial);

@@ -129,3 +129,66 @@ fn damage_is_no_matter_of_a_repair() {
     assert!(matches!(repair(text.as_bytes(), &[], LINEAGE), Err(RepairError::Read(_))));
     assert!(repair(&text.as_bytes()[..text.len() - 4], &[], LINEAGE).is_err());
 }
+
+/// A state of an old format whose root module is listed for each of these entries of `t.a`.
+fn old_state(version: u64, entries: &[String]) -> String {
+    let module =
+        |entry: &String| format!(r#"{{"path": ["root"], "outputs": {{}}, "resources": {{"t.a": {entry}}}}}"#);
+    let modules: Vec<String> = entries.iter().map(module).collect();
+    // Format 1 has neither.
+    let more = if version > 1 { r#""terraform_version": "0.11.14", "lineage": "l", "# } else { "" };
+    format!(r#"{{"version": {version}, {more}"serial": 3, "modules": [{}]}}"#, modules.join(",\n"))
+}
+
+fn old_entry(id: &str, deposed: &[&str]) -> String {
+    let object = |id: &&str| format!(r#"{{"id": "{id}", "attributes": {{"id": "{id}"}}}}"#);
+    let deposed: Vec<String> = deposed.iter().map(object).collect();
+    let more = match deposed.is_empty() {
+        true => String::new(),
+        false => format!(r#", "deposed": [{}]"#, deposed.join(", ")),
+    };
+    format!(r#"{{"type": "t", "primary": {}{more}}}"#, object(&id))
+}
+
+#[test]
+fn module_that_an_old_format_lists_twice_is_repaired() {
+    for version in 1..=3 {
+        let text = old_state(version, &[old_entry("1", &[]), old_entry("2", &[])]);
+        let open = repair(text.as_bytes(), &[], "new").unwrap();
+        assert_eq!(open.questions.len(), 1, "{version}");
+        assert_eq!(open.questions[0].text, "t.a has 2 objects, which differ: which one stays?");
+        assert!(open.questions[0].choices[1].ends_with("with the id \"2\""), "{:?}", open.questions);
+        for answer in [1, 2] {
+            let plan = repair(text.as_bytes(), &[(1, answer)], "new").unwrap();
+            assert_eq!(ids(&plan), [format!("t.a={answer}")], "{version}");
+            check_sound(&plan);
+        }
+        let same = old_state(version, &[old_entry("1", &[]), old_entry("1", &[])]);
+        let plan = repair(same.as_bytes(), &[], "new").unwrap();
+        assert!(plan.is_decided(), "{version}");
+        assert_eq!(ids(&plan), ["t.a=1"], "{version}");
+    }
+}
+
+#[test]
+fn deposed_objects_of_one_number_in_an_old_format_are_asked_for() {
+    let text = old_state(3, &[old_entry("1", &["old"]), old_entry("1", &["older"])]);
+    let plan = repair(text.as_bytes(), &[(1, 2)], "new").unwrap();
+    assert_eq!(plan.questions.len(), 1, "{:?}", plan.questions);
+    assert!(
+        plan.questions[0].text.starts_with("t.a (deposed 00000001) has 2 objects"),
+        "{:?}",
+        plan.questions
+    );
+    assert_eq!(ids(&plan), ["t.a=1", "t.a=older"]);
+    check_sound(&plan);
+}
+
+#[test]
+fn entry_that_an_old_format_names_twice_is_the_last_one_as_for_readers() {
+    let entry = |id: &str| format!("\"t.a\": {}", old_entry(id, &[]));
+    let text =
+        old_state(3, &[old_entry("1", &[])]).replace(&entry("1"), &format!("{}, {}", entry("1"), entry("2")));
+    let plan = repair(text.as_bytes(), &[], "new").unwrap();
+    assert_eq!((plan.questions.len(), ids(&plan)), (0, vec!["t.a=2".to_owned()]));
+}

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use groundstate_states::DeposedKey;
-use groundstate_states::addr::{AbsResourceInstance, InstanceKey};
+use groundstate_states::addr::{AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance};
 
 use super::assemble::{identity, members};
+use super::entries::{Entries, EntryObject};
 use super::pieces::{Pieces, name, value};
 use super::walk::Walk;
 use crate::json::{Cursor, Kind, SourcePos, compact_as_written, places};
+use crate::upgrade::legacy_resource;
 
 /// An instance of which a text has several current objects, or several deposed ones of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub struct DuplicateObject {
     pub id: Option<String>,
 }
 
-/// Finds the instances of a document of format 4 that have more than one object where there can be one.
+/// Finds the instances of a document that have more than one object where there can be one. Documents of formats 1 to 3 list a module twice for that.
 ///
 /// ```
 /// use groundstate_statefile::{duplicates, without_objects};
@@ -51,35 +53,73 @@ pub struct DuplicateObject {
 /// ```
 pub fn duplicates(text: &[u8]) -> Vec<Duplicate> {
     let pieces = Walk::new(text).run();
-    let mut order = Vec::new();
-    let mut by_instance: HashMap<(AbsResourceInstance, Option<DeposedKey>), Vec<Range<usize>>> =
-        HashMap::new();
+    let mut grouped = Grouped::default();
+    if pieces.resources.is_empty() {
+        old_objects(text, &mut grouped);
+    }
     for piece in &pieces.resources {
         let Some(address) = piece.address(text) else { continue };
         for range in &piece.objects {
             let raw = text.get(range.clone()).unwrap_or_default();
             let Some((key, deposed)) = identity(raw).and_then(parsed) else { continue };
-            let objects = by_instance.entry((address.clone().instance(key), deposed));
-            let objects = objects.or_insert_with_key(|key| {
-                order.push(key.clone());
-                Vec::new()
-            });
-            objects.push(range.clone());
+            grouped.add((address.clone().instance(key), deposed), range.clone());
         }
     }
-    let mut found = Vec::new();
-    for key in order {
-        let ranges = by_instance.remove(&key).filter(|ranges| ranges.len() > 1);
-        found.extend(ranges.map(|ranges| duplicate(text, key, &ranges)));
-    }
-    found
+    grouped.duplicates(text)
 }
 
-fn duplicate(
-    text: &[u8],
-    (instance, deposed): (AbsResourceInstance, Option<DeposedKey>),
-    ranges: &[Range<usize>],
-) -> Duplicate {
+/// Instance, and key of a deposed object.
+type ObjectKey = (AbsResourceInstance, Option<DeposedKey>);
+
+/// Objects by what they are of, in the order of the text.
+#[derive(Default)]
+struct Grouped {
+    order: Vec<ObjectKey>,
+    by_instance: HashMap<ObjectKey, Vec<Range<usize>>>,
+}
+
+impl Grouped {
+    fn add(&mut self, key: ObjectKey, range: Range<usize>) {
+        let objects = self.by_instance.entry(key).or_insert_with_key(|key| {
+            self.order.push(key.clone());
+            Vec::new()
+        });
+        objects.push(range);
+    }
+
+    fn duplicates(mut self, text: &[u8]) -> Vec<Duplicate> {
+        let mut found = Vec::new();
+        for key in self.order {
+            let ranges = self.by_instance.remove(&key).filter(|ranges| ranges.len() > 1);
+            found.extend(ranges.map(|ranges| duplicate(text, key, &ranges)));
+        }
+        found
+    }
+}
+
+/// The objects of a document of format 1, 2 or 3.
+fn old_objects(text: &[u8], grouped: &mut Grouped) {
+    let Ok(entries) = Entries::read(text) else { return };
+    for EntryObject { entry, number, range } in entries.objects() {
+        let Some(instance) = legacy_instance(entry) else { continue };
+        let deposed = (number > 0).then(|| DeposedKey::from_number(number));
+        grouped.add((instance, deposed), range);
+    }
+}
+
+/// The instance of a legacy address behind the names of its modules.
+fn legacy_instance(text: &str) -> Option<AbsResourceInstance> {
+    let (mut rest, mut module) = (text, ModuleInstance::root());
+    while let Some(tail) = rest.strip_prefix("module.") {
+        let (name, tail) = tail.split_once('.')?;
+        module = module.child(name, InstanceKey::None);
+        rest = tail;
+    }
+    let (resource, key) = legacy_resource(rest).ok()?;
+    Some(AbsResource { module, resource }.instance(key))
+}
+
+fn duplicate(text: &[u8], (instance, deposed): ObjectKey, ranges: &[Range<usize>]) -> Duplicate {
     let starts: Vec<usize> = ranges.iter().map(|range| range.start).collect();
     let raws: Vec<_> = ranges.iter().map(|range| text.get(range.clone()).unwrap_or_default()).collect();
     let compacted: Vec<_> = raws.iter().map(|raw| compact_as_written(raw)).collect();
@@ -108,14 +148,29 @@ fn parsed([key, deposed]: [Option<&[u8]>; 2]) -> Option<(InstanceKey, Option<Dep
 }
 
 fn id_of(object: &[u8]) -> Option<String> {
-    let [attributes] = members(object, ["attributes"])?;
-    let [id] = members(attributes?, ["id"])?;
-    Cursor::new(id?).string().ok().map(|text| text.decode().into_owned())
+    // The current object of an old entry stands there with its name.
+    let object = match object.first() {
+        Some(b'"') => value(object, &(0..object.len()))?,
+        _ => object,
+    };
+    let [own, attributes] = members(object, ["id", "attributes"])?;
+    let of_attributes = || members(attributes?, ["id"]).and_then(|[id]| id);
+    // Objects of formats 1 to 3 have it beside their attributes.
+    Cursor::new(own.or_else(of_attributes)?).string().ok().map(|text| text.decode().into_owned())
 }
 
 /// The text without these objects, and without resources of which all objects are among them.
 pub fn without_objects(text: &[u8], gone: &[Range<usize>]) -> Vec<u8> {
     let Pieces { resources, .. } = Walk::new(text).run();
+    if resources.is_empty() {
+        return match Entries::read(text) {
+            Ok(mut entries) => {
+                entries.remove_objects(gone);
+                entries.draft(text)
+            }
+            Err(_) => text.to_vec(),
+        };
+    }
     let mut ranges = Vec::new();
     for piece in resources {
         let is_gone = |range: &&Range<usize>| gone.contains(range);

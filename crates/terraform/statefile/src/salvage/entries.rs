@@ -1,5 +1,6 @@
 //! Entries of a file of format 1, 2 or 3, which can be left out one by one.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::Gap;
@@ -26,7 +27,19 @@ struct Item {
     /// The item that this is in.
     parent: Option<usize>,
     what: Option<String>,
+    /// For an object the number of its deposed key, and 0 for a current one.
+    number: Option<u32>,
     gone: bool,
+}
+
+/// An object of an entry.
+pub(super) struct EntryObject<'e> {
+    /// Address of the entry.
+    pub(super) entry: &'e str,
+    /// Number of the deposed key; 0 for the current object.
+    pub(super) number: u32,
+    /// Where it stands.
+    pub(super) range: Range<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,12 +103,20 @@ impl Entries {
             match (OBJECTS.contains(&name), kind) {
                 (true, Kind::Object) => {
                     entries.object(item, what.clone());
+                    if name == "primary" {
+                        entries.number(item, 0);
+                    }
                     cursor.skip()
                 }
                 (true, Kind::Array) => {
                     entries.fix(item);
+                    let (is_deposed, mut number) = (name == "deposed", 0_u32);
                     entries.elements(cursor, Some(item), |entries, item, cursor| {
                         entries.object(item, what.clone());
+                        number = number.saturating_add(1);
+                        if is_deposed && cursor.kind()? == Kind::Object {
+                            entries.number(item, number);
+                        }
                         cursor.skip()
                     })
                 }
@@ -146,7 +167,8 @@ impl Entries {
 
     fn item(&mut self, list: usize, start: usize, parent: Option<usize>) -> usize {
         let at = self.items.len();
-        self.items.push(Item { range: start..start, kind: ItemKind::Loose, parent, what: None, gone: false });
+        let (range, kind) = (start..start, ItemKind::Loose);
+        self.items.push(Item { range, kind, parent, what: None, number: None, gone: false });
         if let Some((_, list)) = self.lists.get_mut(list) {
             list.push(at);
         }
@@ -182,6 +204,49 @@ impl Entries {
         }
     }
 
+    fn number(&mut self, item: usize, number: u32) {
+        if let Some(item) = self.items.get_mut(item) {
+            item.number = Some(number);
+        }
+    }
+
+    /// The objects that readers take. Of entries of one name in one list that is the last one.
+    pub(super) fn objects(&self) -> Vec<EntryObject<'_>> {
+        let mut last = HashMap::new();
+        for (list, (_, items)) in self.lists.iter().enumerate() {
+            for at in items {
+                let what = self.items.get(*at).and_then(|item| item.what.as_deref());
+                last.insert((list, what), *at);
+            }
+        }
+        let counts: HashSet<usize> = last.into_values().collect();
+        let object = |(at, item): (usize, &'_ Item)| {
+            let entry = self.entry_of(at)?;
+            let (number, what) = (item.number?, self.items.get(entry)?.what.as_deref()?);
+            let range = item.range.clone();
+            counts.contains(&entry).then_some((what, number, range))
+        };
+        let found = self.items.iter().enumerate().filter_map(object);
+        found.map(|(entry, number, range)| EntryObject { entry, number, range }).collect()
+    }
+
+    /// Leaves out objects by where they stand.
+    pub(super) fn remove_objects(&mut self, gone: &[Range<usize>]) {
+        for at in 0..self.items.len() {
+            let Some(item) = self.items.get_mut(at) else { continue };
+            if item.kind == ItemKind::Object && gone.contains(&item.range) {
+                item.gone = true;
+                self.remove_emptied(at);
+            }
+        }
+    }
+
+    /// The entry that an object is in.
+    fn entry_of(&self, object: usize) -> Option<usize> {
+        let is_entry = |at: &usize| self.items.get(*at).is_some_and(|item| item.kind == ItemKind::Loose);
+        self.ancestors(object).find(is_entry)
+    }
+
     /// Leaves out the innermost item that a problem is in. Returns `None` if there is none, or if it is left out already.
     pub(super) fn remove(&mut self, problem: &Problem) -> Option<Gap> {
         let at = self.loose(problem.place.offset)?;
@@ -211,8 +276,7 @@ impl Entries {
 
     /// Leaves out the entry of an object, if it was the last one: without it, the entry would be one that has none.
     fn remove_emptied(&mut self, object: usize) {
-        let is_entry = |at: &usize| self.items.get(*at).is_some_and(|item| item.kind == ItemKind::Loose);
-        let Some(entry) = self.ancestors(object).find(is_entry) else { return };
+        let Some(entry) = self.entry_of(object) else { return };
         let inside = self
             .items
             .iter()

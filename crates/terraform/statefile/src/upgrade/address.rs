@@ -6,7 +6,7 @@ use groundstate_states::addr::{InstanceKey, Module, ProviderConfig, Resource, Re
 ///
 /// Terraform lets Go find out the base of the index, so that `010` is 8 there. No release wrote anything but plain
 /// decimal, so whatever else stands there was made by hand and is refused.
-pub(super) fn resource(text: &str) -> Result<(Resource, InstanceKey), String> {
+pub(crate) fn resource(text: &str) -> Result<(Resource, InstanceKey), String> {
     let parts: Vec<&str> = text.splitn(6, '.').collect();
     let (mode, rest) = match parts.as_slice() {
         ["data", rest @ ..] if rest.len() >= 2 => (ResourceMode::Data, rest),

@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 use groundstate_states::{Lineage, Resource, Serial, State};
 
+pub(crate) use address::resource as legacy_resource;
+
 use crate::decode::{DecodeOptions, duplicate, writer_version};
 use crate::dialect::Dialect;
 use crate::file::{File, Style};
