@@ -31,7 +31,7 @@ use crate::{api, page, pulumi, terraform};
 pub const AUDIT_PREFIX: &str = "audit/";
 /// The folder of the container that has the documents.
 pub(crate) const ROOT: &str = "documents";
-/// What the keys of the documents begin with.
+/// Prefix of the keys of the documents.
 pub(crate) const DOCUMENTS: &str = "documents/";
 /// What the names of the documents of Terraform's states begin with.
 const TERRAFORM: &str = "terraform";
@@ -219,7 +219,7 @@ impl App {
         })
     }
 
-    /// The same for work that asks the store in between.
+    /// Runs work that asks the store in between.
     ///
     /// # Errors
     ///
@@ -245,7 +245,7 @@ async fn turn(permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem>
     }
 }
 
-/// Whether the runtime has other threads that go on with other requests.
+/// Returns `true` if the runtime has other threads that go on with other requests.
 fn has_threads() -> bool {
     Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread
 }

@@ -113,7 +113,7 @@ impl From<Refused> for Problem {
     }
 }
 
-/// What one request uses. Clones are the same account; the bytes are free again when the last one is dropped.
+/// Account of one request. Clones are the same account; the bytes are free again when the last one is dropped.
 #[derive(Clone)]
 pub(crate) struct Account(Arc<Owner>);
 
@@ -141,12 +141,12 @@ impl Budget {
         Account(Arc::new(Owner { budget: self.clone(), caller, address, held: Mutex::default() }))
     }
 
-    /// What one caller may use: a half.
+    /// Share of one caller: a half.
     fn of_caller(&self) -> u64 {
         self.0.total / 2
     }
 
-    /// What one address may use: three quarters.
+    /// Share of one address: three quarters.
     fn of_address(&self) -> u64 {
         self.0.total / 4 * 3
     }
@@ -250,7 +250,7 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// Those of [`take`](Self::take).
+    /// Errors of [`take`](Self::take).
     pub(crate) async fn take_first(&self, bytes: u64) -> Result<(), Refused> {
         if *self.held() > 0 {
             return self.take(bytes);

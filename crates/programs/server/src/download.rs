@@ -28,7 +28,7 @@ struct Sending {
 ///
 /// # Errors
 ///
-/// Those of the store, and that there is no memory for it.
+/// Errors of the store, and `busy` if there is no memory for it.
 pub(crate) async fn download(
     account: &Account,
     reader: Reader,

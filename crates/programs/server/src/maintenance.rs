@@ -27,7 +27,7 @@ const SETTLE: Duration = Duration::from_secs(120);
 /// How far the clock may be from the times of the store before nothing is removed because of its age.
 const APART: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What the lock of a sweep says.
+/// Description in the lock of a sweep.
 #[derive(Serialize, Deserialize)]
 struct Sweeping {
     /// Since when the sweeps followed each other without a jump of the clock.

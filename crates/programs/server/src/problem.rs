@@ -89,7 +89,7 @@ problem_types! {
     TooManyRequests = TOO_MANY_REQUESTS, "too-many-requests", "there are too many requests";
     /// A defect of the server. Report it.
     Internal = INTERNAL_SERVER_ERROR, "internal", "there is a defect in the server";
-    /// What the store has is damaged. Tell an operator, who finds out more by `groundstate store check`.
+    /// The stored content is damaged. Tell an operator, who finds out more by `groundstate store check`.
     Damaged = INTERNAL_SERVER_ERROR, "damaged", "what is stored is damaged";
     /// The store refuses the server, is read-only, or is not the one it was. Tell an operator.
     StoreUnusable = SERVICE_UNAVAILABLE, "store-unusable", "the server cannot use its store";

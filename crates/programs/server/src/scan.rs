@@ -26,20 +26,20 @@ pub(crate) struct Input {
     parts: mpsc::Receiver<io::Result<Bytes>>,
     rest: Bytes,
     meter: Arc<Meter>,
-    /// What is kept of each opening brace.
+    /// Note of each opening brace.
     per_brace: u64,
-    /// What was charged for the value that is read.
+    /// Bytes that were charged for the value that is read.
     window: u64,
 }
 
 impl Input {
-    /// What charges a reader.
+    /// Account that a reader charges.
     pub(crate) fn meter(&self) -> Arc<Meter> {
         Arc::clone(&self.meter)
     }
 }
 
-/// What charges a reader for what it keeps.
+/// Account that a reader charges for what it keeps.
 pub(crate) struct Meter {
     account: Account,
     /// Why the reader got no more.
@@ -138,7 +138,7 @@ impl From<Export> for Content {
     }
 }
 
-/// What a reader keeps of a content.
+/// Parts of a content that a reader keeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kept {
     /// For each byte of the content: texts that may be as long as it is.
@@ -151,7 +151,7 @@ pub(crate) struct Kept {
 ///
 /// # Errors
 ///
-/// Those of the store, a defect in `read`, and that there is no memory for what is kept.
+/// Errors of the store, a defect in `read`, and `busy` if there is no memory for what is kept.
 pub(crate) async fn scan<T: Send + 'static>(
     app: &App,
     account: &Account,

@@ -41,9 +41,9 @@ pub struct StoreProblem {
     pub stack: Option<String>,
     /// Where it is.
     pub place: String,
-    /// What is wrong there.
+    /// Damage, in words.
     pub problem: String,
-    /// Whether [`StoreCheck::document`] can be made whole by a head that is made anew.
+    /// `true` if [`StoreCheck::document`] can be made whole by a head that is made anew.
     pub is_of_head: bool,
 }
 
@@ -115,7 +115,7 @@ impl StoreCheck {
     ///
     /// # Errors
     ///
-    /// Those of the store. Damage is reported.
+    /// Errors of the store. Damage is reported.
     pub async fn run(
         &self,
         contents: bool,

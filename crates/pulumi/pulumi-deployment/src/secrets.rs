@@ -127,11 +127,11 @@ pub fn sealed_values(resource: &Resource) -> usize {
 /// Number of secrets of a resource that stand in the state without encryption, by member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadableSecrets {
-    /// Those of the inputs.
+    /// Secrets of the inputs.
     pub inputs: usize,
-    /// Those of the outputs.
+    /// Secrets of the outputs.
     pub outputs: usize,
-    /// Those of the replacement trigger.
+    /// Secrets of the replacement trigger.
     pub trigger: usize,
 }
 

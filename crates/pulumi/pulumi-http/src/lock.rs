@@ -9,7 +9,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// Those of [`capabilities`](Self::capabilities).
+    /// Errors of [`capabilities`](Self::capabilities).
     pub async fn can_lock_stacks(&self) -> Result<bool> {
         Ok(self.capabilities().await?.get(Capability::STACK_LOCKS).is_some())
     }

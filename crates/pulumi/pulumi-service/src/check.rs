@@ -77,7 +77,7 @@ impl Stacks {
     ///
     /// # Errors
     ///
-    /// Those of the store. Damage is reported, not an error.
+    /// Errors of the store. Damage is reported, not an error.
     pub async fn check(&self, contents: bool, report: &mut UpdateReport<'_>) -> Result<CheckedUpdates> {
         self.check_names(report).await?;
         self.check_records(report).await?;
@@ -195,7 +195,7 @@ impl Stacks {
         }
     }
 
-    /// Whether nothing tells of a document, not even that it was deleted.
+    /// Returns `true` if nothing tells of a document, not even that it was deleted.
     async fn is_lost(&self, name: &Name) -> Result<bool> {
         match self.documents().document(name).head().await {
             Ok(head) => Ok(head.last().is_none()),

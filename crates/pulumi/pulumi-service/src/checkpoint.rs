@@ -128,7 +128,7 @@ impl Header {
         Sha256::new_with_prefix(text)
     }
 
-    /// Whether the text with this digest is that of the checkpoint.
+    /// Returns `true` if the text with this digest is that of the checkpoint.
     pub(crate) fn is_of(&self, hash: Sha256) -> bool {
         hex(&hash.finalize()) == self.sha256
     }

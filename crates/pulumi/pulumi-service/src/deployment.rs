@@ -74,7 +74,7 @@ impl Counts {
     }
 }
 
-/// What is counted of resources: none of them is kept, however many there are.
+/// Counts of resources: none of them is kept, however many there are.
 #[derive(Default)]
 struct Resources {
     count: u64,

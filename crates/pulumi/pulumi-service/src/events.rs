@@ -23,7 +23,7 @@ const PAGE_BYTES: usize = 16 << 20;
 /// Bytes in memory for a stored byte: the batch, its events, and the page that is made of them.
 const EACH: u64 = 3;
 
-/// What the last line of a batch begins with: the SHA-256 of the lines before it.
+/// Beginning of the last line of a batch: the SHA-256 of the lines before it.
 const SUM: &str = "sum\t";
 
 /// An event of an engine, as its client sent it.

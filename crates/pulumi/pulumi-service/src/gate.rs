@@ -57,7 +57,7 @@ pub(crate) fn check_readable(op: Op, path: &StackPath, snapshot: &Snapshot) -> R
     Err(refused(op, path, &format!("{readable} secrets")))
 }
 
-/// The same for a version of a history, which is kept even where it cannot be read.
+/// Admits a version of a history, which is kept even where it cannot be read.
 pub(crate) fn readable(op: Op, path: &StackPath, state: &[u8]) -> Result<Readable> {
     match read(op, path, state) {
         Ok(Some(DeploymentFile { snapshot: Some(snapshot), .. })) => check_readable(op, path, &snapshot),

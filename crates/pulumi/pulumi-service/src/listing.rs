@@ -41,7 +41,7 @@ pub struct ListedStack {
 pub struct StackPage {
     /// The stacks.
     pub stacks: Vec<ListedStack>,
-    /// Those that cannot be read, with the reason.
+    /// Stacks that cannot be read, with the reason.
     pub damaged: Vec<(StackPath, String)>,
     /// Where the list goes on, if it does.
     pub next: Option<PageToken>,

@@ -80,7 +80,7 @@ impl Stacks {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// Errors of the store.
     pub async fn openers(&self, path: &StackPath) -> Result<Vec<StackOpener>> {
         const OP: Op = Op::Decrypt;
         let named = read_json::<NameRecord>(OP, path, &self.name(path)).await?;
@@ -139,7 +139,7 @@ impl Stacks {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// Errors of the store.
     pub async fn wrapping_keys(&self) -> Result<BTreeSet<String>> {
         const OP: Op = Op::Decrypt;
         let document = self.wrapping_document(OP)?;

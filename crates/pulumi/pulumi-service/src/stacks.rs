@@ -176,7 +176,7 @@ impl Stacks {
         self.0.context.clock.now()
     }
 
-    /// What wraps the data keys of stacks.
+    /// Provider that wraps the data keys of stacks.
     pub fn service_key(&self) -> Option<&dyn ServiceKey> {
         self.key().map(|key| &**key)
     }

@@ -21,9 +21,9 @@ const PAGE: usize = 100;
 pub struct Finding {
     /// Where it is: a blob, or what a number of blobs begins with.
     pub place: String,
-    /// What is wrong there.
+    /// Damage, in words.
     pub problem: String,
-    /// Whether a head that is made anew ends it.
+    /// `true` if a head that is made anew ends it.
     pub is_of_head: bool,
 }
 
@@ -51,7 +51,7 @@ impl Documents {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// Errors of the store.
     pub async fn check(&self, contents: bool, report: &mut ReportOf<'_>) -> Result<Checked> {
         traced::run_on_all(Op::Check, self, "", async {
             let (mut all, mut page) = (Checked::default(), None);
@@ -90,7 +90,7 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// Those of the store. Damage is reported, not an error.
+    /// Errors of the store. Damage is reported, not an error.
     pub async fn check(&self, contents: bool, report: &mut Report<'_>) -> Result<Checked> {
         traced::run(Op::Check, self, self.checking(contents, report)).await
     }
@@ -184,7 +184,7 @@ fn is_damage(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Unsupported)
 }
 
-/// Whether a version is in the history that leads to the last record.
+/// Returns `true` if a version is in the history that leads to the last record.
 pub(crate) fn leads_to(head: &Head, chain: &[crate::layout::RecordKey]) -> bool {
     head.last().is_none_or(|last| chain.iter().any(|key| key.id == last.id))
 }

@@ -60,7 +60,7 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// Errors of the store.
     pub async fn replaced(&self) -> Result<Option<Timestamp>> {
         let key = self.key(Op::Read, self.layout.head())?;
         let meta = self.store().head(&key).await.map_err(|error| self.failed(Op::Read, error))?;
@@ -188,7 +188,7 @@ impl Document {
         blob.map_err(|error| self.failed(op, error))
     }
 
-    /// Whether anything lies where the data of the document is.
+    /// Returns `true` if anything lies where the data of the document is.
     async fn has_data(&self, op: Op) -> Result<bool> {
         let mut page = None;
         loop {

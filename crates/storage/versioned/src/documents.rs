@@ -48,7 +48,7 @@ pub struct Listed {
 pub struct Damaged {
     /// The name under which the store keeps the document.
     pub name: Name,
-    /// What is wrong with it.
+    /// Damage, in words.
     pub reason: String,
 }
 
@@ -58,7 +58,7 @@ pub struct Damaged {
 pub struct DocumentPage {
     /// The documents.
     pub documents: Vec<Listed>,
-    /// Those whose heads are damaged, or of a later release.
+    /// Documents whose heads are damaged, or of a later release.
     pub damaged: Vec<Damaged>,
     /// Where the list goes on, if it does. A page may be empty and yet not the last.
     pub next: Option<PageToken>,
@@ -72,7 +72,7 @@ pub struct SweepReport {
     pub documents: usize,
     /// What was removed from them.
     pub swept: Swept,
-    /// Those that could not be swept, with the reason; also those of which there are versions and no head.
+    /// Documents that could not be swept, with the reason; also those of which there are versions and no head.
     pub failed: Vec<(Name, Error)>,
 }
 
@@ -156,7 +156,7 @@ impl Documents {
     ///
     /// # Errors
     ///
-    /// Those of the store. Documents whose heads are damaged are in the page with the reason.
+    /// Errors of the store. Documents whose heads are damaged are in the page with the reason.
     pub async fn list(&self, filter: &ListFilter) -> Result<DocumentPage> {
         traced::run_on_all(Op::List, self, &filter.prefix, async {
             let page = self.listing(filter).await?;

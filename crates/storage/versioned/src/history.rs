@@ -52,7 +52,7 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// Those of [`head`](Self::head).
+    /// Errors of [`head`](Self::head).
     pub async fn versions(&self, before: Option<u64>, limit: usize) -> Result<VersionPage> {
         const OP: Op = Op::History;
         let head = self.load(OP).await?.head;

@@ -32,7 +32,7 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// Those of [`rebuild`](Self::rebuild).
+    /// Errors of [`rebuild`](Self::rebuild).
     pub async fn plan_rebuild(&self, last: Option<&VersionId>) -> Result<Rebuilt> {
         traced::run(Op::Repair, self, async { Ok(self.plan(last).await?.0) }).await
     }

@@ -20,7 +20,7 @@ impl Names {
         Self { read: VecDeque::new(), next: None, is_begun: false }
     }
 
-    /// Whether there is another page.
+    /// `true` if there is another page.
     fn goes_on(&self) -> bool {
         !self.is_begun || self.next.is_some()
     }

@@ -56,7 +56,7 @@ pub(crate) enum Unreadable {
 /// The text of a head or of the first line of a record, with its checksum compared and taken off.
 pub(crate) struct Opened<'a> {
     pub(crate) object: Cow<'a, [u8]>,
-    /// Whether its format has no checksum, so that every unknown member is damage.
+    /// `true` if its format has no checksum, so that every unknown member is damage.
     pub(crate) is_bare: bool,
 }
 

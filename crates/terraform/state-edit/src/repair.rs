@@ -17,13 +17,13 @@ use crate::Editor;
 /// Cycles that are broken in one plan, at most.
 const MOST_CYCLES: usize = 10_000;
 
-/// What mends a state, and the state with it.
+/// Steps that mend a state, and the state with them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RepairPlan {
-    /// What is done, in its order.
+    /// Steps in their order.
     pub steps: Vec<RepairStep>,
-    /// What can be decided in more than one way. The steps follow the answers, and the first choice of open questions.
+    /// Questions with more than one answer. The steps follow the answers, and the first choice of open questions.
     pub questions: Vec<RepairQuestion>,
     /// The state after all steps.
     pub file: File,
@@ -229,7 +229,7 @@ type Wrong = (ConfigResource, ConfigResource, &'static str);
 /// The dependencies that a state records.
 struct Recorded {
     graph: Graph<ConfigResource>,
-    /// Those that no state can have, in the order of resources.
+    /// Problems that no state can have, in the order of resources.
     wrong: Vec<Wrong>,
 }
 

@@ -273,7 +273,7 @@ struct Outputs<'n> {
     name: Option<&'n str>,
     /// Stops behind the outputs.
     early: bool,
-    /// Whether there is memory for an output.
+    /// Asks whether there is memory for an output.
     admit: &'n dyn Fn(&[u8]) -> bool,
     refused: bool,
     /// Of two with one name the later counts.

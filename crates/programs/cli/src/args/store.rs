@@ -7,7 +7,7 @@ use super::serve::ServerArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
-    /// What to do.
+    /// Action on the store.
     #[command(subcommand)]
     pub(crate) command: StoreCommand,
 }

@@ -80,7 +80,7 @@ fn look(state: &Path) -> Result<Looked> {
     Ok(Looked::of(opened.name, holders))
 }
 
-/// What finds the locks of every mechanism, whatever the configuration uses.
+/// Finders of the locks of every mechanism, whatever the configuration uses.
 pub(super) fn every_lock(place: &Location) -> Option<(&dyn LockMaintenance, &WorkspaceName)> {
     place.opened.maintenance.as_deref().map(|maintenance| (maintenance, &place.workspace))
 }

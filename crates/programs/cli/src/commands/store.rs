@@ -123,7 +123,7 @@ struct Repaired {
 }
 
 impl Repaired {
-    /// Whether nothing is left to be done.
+    /// Returns `true` if nothing is left to be done.
     fn is_done(&self, yes: bool) -> bool {
         self.refused.is_empty() && (yes || self.mark.is_none() && self.heads.is_empty())
     }

@@ -169,7 +169,7 @@ async fn release_of_others(
     Ok(Released::Holder(Box::new(meant.clone())))
 }
 
-/// That the lock in force has another id than the one that is named.
+/// Reports that the lock in force has another id than the one that is named.
 fn another_id(name: &str, holder: &LockHolder) -> Failure {
     let message = format!("the lock of {name} has another id: it is held by {holder}");
     Failure::new(Kind::Conflict, message).hint("name this id, or use `--force`")

@@ -248,7 +248,7 @@ pub(crate) fn shown_options(address: &str) -> String {
     if shown.is_empty() { String::new() } else { format!("?{}", shown.join("&")) }
 }
 
-/// What to write into commands for the states of this run that are in no file, by the names that messages have for them.
+/// Arguments for commands on the states of this run that are in no file, by the names that messages have for them.
 static ARGUMENTS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 
 fn remember(name: &str, argument: &str) {

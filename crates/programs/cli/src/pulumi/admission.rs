@@ -275,7 +275,7 @@ impl Place {
         }
     }
 
-    /// The same for the text of a state, which keeps its bytes where no secret changes.
+    /// Admits the text of a state, which keeps its bytes where no secret changes.
     pub(super) fn secure_text(
         &self,
         text: Vec<u8>,

@@ -8,7 +8,7 @@ use groundstate_common::shell_command;
 
 use crate::report::diagnostic::Diagnostic;
 
-/// What stands in a shown address for options that may be secrets.
+/// Replacement for options of a shown address that may be secrets.
 pub(crate) const HIDDEN_OPTIONS: &str = "?…";
 
 /// How a command becomes complete in which options are not shown.

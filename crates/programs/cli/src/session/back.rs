@@ -22,7 +22,7 @@ use crate::session::operations::{self, Entry};
 #[derive(Clone, Debug)]
 pub(crate) struct Backup {
     pub(crate) path: PathBuf,
-    /// What it is, if it is not a file that the user names.
+    /// Its description, unless the user named a file.
     pub(crate) restored: Option<Restored>,
 }
 

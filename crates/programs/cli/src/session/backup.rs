@@ -30,7 +30,7 @@ pub(crate) fn backup(found: &StateLocation, args: &ChangeArgs, operation: &str) 
     backup_of_undo(found, args, operation, None)
 }
 
-/// The same for an operation that restores an earlier state.
+/// Begins the backup of an operation that restores an earlier state.
 pub(crate) fn backup_of_undo(
     found: &StateLocation,
     args: &ChangeArgs,
@@ -99,7 +99,7 @@ fn keep(found: &StateLocation, operation: &str) -> Keep {
     }
 }
 
-/// What an undo restores.
+/// Content that an undo restores.
 #[derive(Clone, Debug)]
 pub(crate) enum Restored {
     /// A backup, by its number.

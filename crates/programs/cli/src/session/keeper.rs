@@ -26,9 +26,9 @@ pub(crate) struct Keep {
     pub(crate) operation: String,
     /// The place in words, for the log.
     pub(crate) place: String,
-    /// What names the state in a command.
+    /// Argument that names the state in a command.
     pub(crate) argument: String,
-    /// What the operation restores, if it is an undo.
+    /// Backup that the operation restores, if it is an undo.
     pub(crate) restored: Option<String>,
     /// If `true`, the operation moves resources between states, so they go back together.
     pub(crate) is_joint: bool,
@@ -103,7 +103,7 @@ impl KeptBackup {
 }
 
 impl fmt::Display for KeptBackup {
-    /// What comes after "is".
+    /// Text that comes after "is".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.number {
             Some(number) => write!(f, "backup {number}, which `groundstate undo` restores"),

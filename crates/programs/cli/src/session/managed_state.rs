@@ -42,7 +42,7 @@ pub(crate) struct ManagedState {
     pub(crate) changes: Option<PathBuf>,
     /// How the state is encrypted, if the manager decrypts it.
     pub(crate) encryption: Option<Encryption>,
-    /// What keeps the state before the first write.
+    /// Keeper of the state before the first write.
     pub(crate) keeper: Option<Arc<Keeper>>,
 }
 

@@ -33,7 +33,7 @@ impl ServerStore {
     }
 
     /// Opens a store that a server has used, also where its mark is damaged or missing, with what is wrong with the mark.
-    /// What is encrypted is decrypted.
+    /// Encrypted blobs are decrypted.
     pub(crate) fn open_damaged(args: &ServerArgs) -> Result<(Self, Option<String>)> {
         let (config, context) = (configured(args, &sources(args)?)?, context());
         let place = &config.store;

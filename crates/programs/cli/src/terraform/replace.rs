@@ -41,7 +41,7 @@ pub(super) struct Replacement<'a> {
     pub(super) operation: &'static str,
     /// The file that is about to be stored, unless it is standard input.
     pub(super) source: &'a Path,
-    /// What is restored, if it is an earlier state.
+    /// Backup that is restored, if it is an earlier state.
     pub(super) restored: Option<Restored>,
     /// Whether lineage and serial count, and whether the stored state has to be readable.
     pub(super) force: bool,
@@ -58,7 +58,7 @@ pub(super) struct Replaced {
     pub(super) written: bool,
     /// Where the state before is.
     pub(super) backup: Option<KeptBackup>,
-    /// What differs from what was stored; nothing if that could not be read.
+    /// Difference from the stored state; `None` if that could not be read.
     pub(super) diff: Option<Diff>,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Replaced {
 pub(super) struct Stored {
     pub(super) meta: SnapshotMeta,
     pub(super) written: bool,
-    /// What differs from what was stored; nothing if that could not be read.
+    /// Difference from the stored state; `None` if that could not be read.
     diff: Option<Diff>,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn replace(
     Ok(Outcome::Clean)
 }
 
-/// The same for a command that reports in its own way.
+/// Replaces a state for a command that reports in its own way.
 pub(super) fn replaced(
     found: StateLocation,
     how: &Replacement<'_>,

@@ -16,7 +16,7 @@ pub(crate) fn parse(addresses: &[String]) -> Result<Vec<Target>> {
     addresses.iter().map(|text| parse_one(text)).collect()
 }
 
-/// What an address of a command line names.
+/// Object that an address of a command line names.
 #[derive(Clone, Debug)]
 pub(crate) enum Wanted {
     Target(Target),

@@ -30,7 +30,7 @@ pub(super) fn vanishing(diff: &Diff, before: &File, after: &File) -> Vec<Vanishi
     staying_away(gone.collect(), diff, after)
 }
 
-/// Those of the objects that do not arrive by this difference, in the same state or in another one.
+/// Keeps the objects that do not arrive by this difference, in the same state or in another one.
 pub(super) fn staying_away(gone: Vec<Vanishing>, diff: &Diff, after: &File) -> Vec<Vanishing> {
     let mut arrived: Vec<(&AbsResourceInstance, &ObjectSrc)> =
         of_kind(diff, ChangeKind::Added).filter_map(|entry| object(entry, after)).collect();

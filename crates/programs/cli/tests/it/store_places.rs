@@ -252,7 +252,7 @@ fn wait_for(mut is_so: impl FnMut() -> bool) -> bool {
     false
 }
 
-/// Nothing is granted, acknowledged or called absent while the store is away.
+/// Asserts that the server grants no lock, acknowledges no write and calls no state absent while the store is away.
 fn refuses_everything(server: &Server, when: &str) {
     let held = format!("{STATE}?ID=11111111-1111-1111-1111-111111111111");
     let other = "/tf/shop/other";

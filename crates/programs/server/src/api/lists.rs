@@ -82,7 +82,7 @@ pub(super) struct DamagedItem {
     state: String,
     /// The workspace.
     workspace: String,
-    /// What is wrong with it.
+    /// Damage, in words.
     problem: String,
 }
 
@@ -242,7 +242,7 @@ struct Listing<'a> {
     prefix: String,
     /// The name of the last state of the page before.
     after: Option<String>,
-    /// What was found on the way and cannot be read.
+    /// Documents on the way that cannot be read.
     damaged: Vec<DamagedItem>,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Range {
 pub(super) struct DamagedVersion {
     /// Its number.
     number: u64,
-    /// What is wrong with it.
+    /// Damage, in words.
     problem: String,
 }
 

@@ -64,7 +64,7 @@ impl Pattern {
         self.0.bytes().all(|byte| byte == b'*')
     }
 
-    /// Whether a name that begins so may match.
+    /// Returns `true` if a name that begins so may match.
     pub fn may_begin(&self, beginning: &str) -> bool {
         let fixed = self.0.split('*').next().unwrap_or_default();
         if fixed.len() == self.0.len() {

@@ -186,7 +186,7 @@ impl Principal {
         self.grants.iter().any(|grant| grant.role >= role && grant.covers(project, state))
     }
 
-    /// Whether it has the role, or a higher one, on some state of a project whose name begins so.
+    /// Returns `true` if it has the role, or a higher one, on some state of a project whose name begins so.
     pub fn may_below(&self, role: Role, project: &str, beginning: &str) -> bool {
         self.grants.iter().any(|grant| {
             grant.role >= role && grant.project.matches(project) && grant.state.may_begin(beginning)

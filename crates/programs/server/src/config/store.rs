@@ -67,7 +67,7 @@ pub struct InvalidStore {
 const FORMS: &str =
     "write it as a path, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, azblob://CONTAINER/PREFIX or memory:";
 
-/// What URLs of stores begin with.
+/// Schemes of the URLs of stores.
 const SCHEMES: [&str; 9] = ["file", "s3", "gs", "gcs", "az", "azblob", "postgres", "postgresql", "memory"];
 
 impl InvalidStore {

@@ -20,13 +20,13 @@ const COUNTS_FOR: Duration = Duration::from_secs(5);
 
 /// A store whose absences are believed only while its mark has the id of the store that was opened.
 ///
-/// What is not there is the answer of a store that was unmounted, emptied or exchanged, too. So before `None`, an empty list
+/// A store that was unmounted, emptied or exchanged answers "not there", too. So before `None`, an empty list
 /// and any write the mark is read.
 #[derive(Clone, Debug)]
 pub(super) struct Guarded {
     store: Arc<dyn BlobStore>,
     id: StoreId,
-    /// Whether every write looks: a directory can be unmounted at any time.
+    /// `true` if every write looks: a directory can be unmounted at any time.
     each_write: bool,
     looked: Arc<Mutex<Option<Instant>>>,
 }

@@ -40,7 +40,7 @@ impl fmt::Display for StoreId {
     }
 }
 
-/// What the blob says.
+/// Content of the blob.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Mark {
     pub(super) layout: u64,
@@ -106,7 +106,7 @@ pub(crate) async fn mark_encrypted(store: &dyn BlobStore) -> Result<(), BlobErro
     }
 }
 
-/// Whether anything lies in the store that servers keep.
+/// Returns `true` if the store holds anything that servers keep.
 pub(super) async fn has_data(store: &dyn BlobStore) -> Result<bool, BlobError> {
     for prefix in KEPT {
         let page = store.list(prefix, &ListOptions::default().limit(1)).await?;

@@ -109,7 +109,7 @@ pub enum OpenError {
     Note {
         /// The file.
         path: std::path::PathBuf,
-        /// What is wrong with it.
+        /// Damage, in words.
         reason: String,
     },
     /// No store can get an id.
@@ -144,7 +144,7 @@ pub enum OpenError {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Opening {
-    /// Whether a new store is made where there is none.
+    /// `true` if a new store is made where there is none.
     pub init: bool,
     /// The file that remembers which store lies where.
     pub note: Option<StoreNote>,
@@ -176,7 +176,7 @@ pub struct OpenedStore {
     pub notes: Vec<String>,
     /// No server had used it before [`check`](Self::check).
     pub is_new: bool,
-    /// Whether the directory was made by [`open`](Self::open).
+    /// `true` if [`open`](Self::open) made the directory.
     is_made: bool,
 }
 
@@ -270,7 +270,7 @@ impl OpenedStore {
     ///
     /// # Errors
     ///
-    /// Those of [`open_used`](Self::open_used), except those of a mark that [`mark_anew`](Self::mark_anew) can write.
+    /// Errors of [`open_used`](Self::open_used), except those of a mark that [`mark_anew`](Self::mark_anew) can write.
     pub async fn open_damaged(
         place: &StorePlace,
         context: &Context,
@@ -289,7 +289,7 @@ impl OpenedStore {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// Errors of the store.
     pub async fn mark_anew(
         store: &dyn BlobStore,
         place: &StorePlace,

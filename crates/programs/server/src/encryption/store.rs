@@ -15,7 +15,7 @@ use super::envelope::{self, KeyId};
 use super::keyring::{DataKey, StoredKeyring};
 use crate::AUDIT_PREFIX;
 
-/// What stays readable: the mark and the keyring, entries of the audit log, which are verified without a key, and tokens, which are stored as
+/// Prefixes that stay readable: the mark and the keyring, entries of the audit log, which are verified without a key, and tokens, which are stored as
 /// digests. No value of a state is in them.
 const READABLE: [&str; 3] = ["groundstate/", AUDIT_PREFIX, "auth/tokens/"];
 
@@ -25,7 +25,7 @@ pub(super) struct Encrypted {
     store: Arc<dyn BlobStore>,
     service: Option<Arc<dyn ServiceKey>>,
     ring: Arc<RwLock<Arc<Vec<DataKey>>>>,
-    /// Whether new blobs are encrypted.
+    /// `true` if new blobs are encrypted.
     is_on: bool,
 }
 

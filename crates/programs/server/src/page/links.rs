@@ -38,7 +38,7 @@ fn place(path: &str) -> Option<String> {
     parts.next().is_none().then(|| format!("/#/stacks/{stack}{tab}"))
 }
 
-/// Whether a path is an address of the CLI. It tells nothing of the stack, so no credentials are needed.
+/// Returns `true` if a path is an address of the CLI. It tells nothing of the stack, so no credentials are needed.
 pub(super) fn is_link(path: &str) -> bool {
     place(path).is_some()
 }

@@ -80,7 +80,7 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     router.method_not_allowed_fallback(method_not_allowed)
 }
 
-/// Whether a path is one of the page or leads to it, which is served without credentials.
+/// Returns `true` if a path is one of the page or leads to it, which is served without credentials.
 pub(crate) fn is_public(path: &str) -> bool {
     ASSETS.iter().any(|asset| asset.path == path) || links::is_link(path)
 }

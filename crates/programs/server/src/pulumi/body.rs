@@ -24,7 +24,7 @@ const LARGE: usize = 64 << 10;
 const MOST_RATIO: u64 = 200;
 const UNPACKED_FREELY: u64 = 4 << 20;
 
-/// What a document takes in memory beside its text.
+/// Memory of a document beside its text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cost {
     /// For each byte: copies of texts.

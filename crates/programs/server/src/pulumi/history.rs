@@ -23,14 +23,14 @@ use crate::problem::{Problem, ProblemType};
 const PAGE: usize = 100;
 /// How many versions an answer has at most.
 const MOST: usize = 10_000;
-/// What an update takes in memory beside its configuration.
+/// Memory of an update beside its configuration.
 const EACH_UPDATE: u64 = 2 << 10;
 
 async fn access(client: &Client, path: &StackPath) -> Result<Access, Problem> {
     client.stack("stack.history", Role::Read, path).await
 }
 
-/// What is said of a version whose record cannot be read.
+/// Message about a version whose record cannot be read.
 const DAMAGED: &str = "is damaged or missing in the store of the server; `groundstate store check` says more";
 
 /// `GET …/updates`.

@@ -12,7 +12,7 @@ use super::update::Request;
 use crate::app::App;
 use crate::problem::{Problem, ProblemType};
 
-/// What an entry takes in memory beside its text.
+/// Memory of an entry beside its text.
 const EACH_ENTRY: u64 = 4 << 10;
 
 /// Stores entries; many of them where they hold up no other request.

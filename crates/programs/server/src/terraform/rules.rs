@@ -17,7 +17,7 @@ pub(crate) type Under = Option<String>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct User<'a> {
     pub(crate) name: &'a str,
-    /// Whether it may end locks of others, and so use them.
+    /// `true` if it may end locks of others, and so use them.
     pub(crate) is_admin: bool,
 }
 

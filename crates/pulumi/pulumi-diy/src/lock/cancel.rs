@@ -37,7 +37,7 @@ impl Stack {
     ///
     /// # Errors
     ///
-    /// Those of requests.
+    /// Errors of requests.
     pub async fn forget_lease(&self) -> Result<bool> {
         let work = async {
             if !self.backend().store().capabilities().conditional_put || self.exists().await? {

@@ -10,7 +10,7 @@ use groundstate_pulumi_integrity::{Accepted, clear_pending};
 
 use crate::{Error, ErrorKind, Guard, Op, Result, Saved, Stack};
 
-/// What an import accepts. The default refuses what `pulumi stack import` refuses without `--force`, and readable secrets.
+/// Findings that an import accepts. The default refuses what `pulumi stack import` refuses without `--force`, and readable secrets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportOptions {

@@ -93,7 +93,7 @@ impl Update {
     }
 }
 
-/// Whether something in a state is secret, or cannot be looked into.
+/// Returns `true` if something in a state is secret, or cannot be looked into.
 fn has_secrets(snapshot: &Snapshot) -> bool {
     let pending = snapshot.pending_operations.iter().map(|operation| &operation.resource);
     snapshot

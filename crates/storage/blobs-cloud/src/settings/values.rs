@@ -273,7 +273,7 @@ impl Values {
         self.error(ErrorKind::Invalid, name).because(why).next_step(self.how_to_set(name))
     }
 
-    /// That no option and no variable has credentials.
+    /// Error where no option and no variable has credentials.
     #[cfg(any(feature = "aws", feature = "azure"))]
     pub(crate) fn no_credentials(&self, name: &'static str, why: impl Into<String>) -> Error {
         self.error(ErrorKind::Unauthenticated, name).because(why)

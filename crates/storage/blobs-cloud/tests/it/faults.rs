@@ -5,11 +5,12 @@ use std::sync::Arc;
 use groundstate_blobs::{
     BlobStore, Context, DeleteOptions, ErrorKind, GetOptions, Key, Precondition, PutOptions, Retry,
 };
-use groundstate_blobs_cloud::S3Blobs;
+use groundstate_blobs_cloud::{AzureBlobs, GcsBlobs, S3Blobs};
 use groundstate_common::{FixedClock, OsIds, Timestamp};
-use groundstate_testkit::{Answer, Fault, Recorder, S3Server};
+use groundstate_testkit::{Answer, AzureServer, Fault, GcsServer, Recorder, S3Server};
 
 use crate::s3::settings;
+use crate::{azure, gcs};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 /// A name, and what goes wrong.
@@ -176,4 +177,45 @@ async fn gives_up_when_the_service_asks_for_too_long_a_wait() -> Outcome {
     assert_eq!((waited, requests), (0, 1));
     assert!(error.ok_or("it succeeded")?.contains("3600 seconds"));
     Ok(())
+}
+
+/// Writes, replaces, reads and removes, where the first request of each meets another client's.
+async fn meets_others(
+    name: &str,
+    store: &dyn BlobStore,
+    conflict: impl Fn(Fault),
+    code: &'static str,
+) -> Outcome {
+    let key = Key::parse("k")?;
+    let meet = || conflict(Fault::refuse(409, code, None).on("*", "*").nth(1));
+    meet();
+    let first = store.put(&key, "1".into(), &PutOptions::expecting(Precondition::Absent)).await;
+    let first = first.map_err(|error| format!("{name}, creation: {error}"))?;
+    meet();
+    let swap = PutOptions::expecting(Precondition::Version(first));
+    store.put(&key, "2".into(), &swap).await.map_err(|error| format!("{name}, swap: {error}"))?;
+    meet();
+    let blob = store.get(&key, &GetOptions::default()).await?.ok_or("it is gone")?;
+    assert_eq!(&blob.bytes[..], b"2", "{name}");
+    meet();
+    store.delete(&key, &DeleteOptions::default()).await.map_err(|error| format!("{name}: {error}"))?;
+    assert!(store.get(&key, &GetOptions::default()).await?.is_none(), "{name}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn conflict_with_another_client_is_retried_at_google_and_azure() -> Outcome {
+    let google = GcsServer::start().await;
+    google.create_bucket("b");
+    let blobs = GcsBlobs::open(&gcs::settings(&google.endpoint(), "b"))?;
+    let policy = blobs.retry_policy();
+    meets_others("google", &Retry::new(blobs, policy, quick()), |fault| google.fault(fault), "conflict")
+        .await?;
+
+    let server = AzureServer::start().await;
+    server.create_container("b");
+    let blobs = AzureBlobs::open(&azure::settings(&server.account_endpoint(), azure::KEY, "b"))?;
+    let policy = blobs.retry_policy();
+    let store = Retry::new(blobs, policy, quick());
+    meets_others("azure", &store, |fault| server.fault(fault), "OperationInProgress").await
 }

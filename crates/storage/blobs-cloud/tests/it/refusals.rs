@@ -133,7 +133,7 @@ async fn s3_says_what_a_refusal_means() -> Outcome {
 
 #[tokio::test]
 async fn google_says_what_a_refusal_means() -> Outcome {
-    let cases: [Case; 6] = [
+    let cases: [Case; 7] = [
         (
             404,
             "NoSuchBucket",
@@ -169,6 +169,7 @@ async fn google_says_what_a_refusal_means() -> Outcome {
             PreconditionFailed,
             "something else is stored than was expected",
         ),
+        (409, "Conflict", Unavailable, Unavailable, "the service is not available"),
         (503, "ServiceUnavailable", Unavailable, Ambiguous, LOST),
     ];
     check(&cases, |endpoint| Ok(Box::new(GcsBlobs::open(&gcs::settings(endpoint, "b"))?))).await
@@ -178,7 +179,7 @@ async fn google_says_what_a_refusal_means() -> Outcome {
 async fn azure_says_what_a_refusal_means() -> Outcome {
     let held = "another client holds a lease on it";
     let lost = "the lease is not in force any more";
-    let cases: [Case; 10] = [
+    let cases: [Case; 12] = [
         (
             404,
             "ContainerNotFound",
@@ -198,6 +199,8 @@ async fn azure_says_what_a_refusal_means() -> Outcome {
             NotFound,
             "the container b is being deleted; wait until it is gone and create it, or correct the option `container_name`",
         ),
+        (409, "OperationInProgress", Unavailable, Unavailable, "the service is not available"),
+        (409, "BlobArchived", Invalid, Invalid, "the service says: it was said"),
         (409, "SnapshotsPresent", Invalid, Invalid, "it has snapshots; delete those first"),
         (
             403,

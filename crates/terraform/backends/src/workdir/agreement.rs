@@ -28,7 +28,7 @@ pub enum Disagreement {
     NotEvaluated {
         /// The option.
         option: String,
-        /// What is not evaluated; no value.
+        /// Expression that is not evaluated; no value.
         why: String,
         /// If `true`, the option decides about credentials or addresses.
         leads_elsewhere: bool,

@@ -167,7 +167,7 @@ impl ConfigurationFiles {
         self.scope_with(variables, |scope| scope)
     }
 
-    /// The same for a `backend` block. A block with another value means another state, so each doubt makes values unknown.
+    /// Reads variables for a `backend` block. A block with another value means another state, so each doubt makes values unknown.
     pub(super) fn scope_of_backend(&self, variables: &Variables) -> Scope {
         let doubted = |scope: Scope| match variables.hidden_options() {
             Some(name) => scope

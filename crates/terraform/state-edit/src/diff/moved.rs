@@ -50,7 +50,7 @@ fn found<'s>(state: &'s State, address: &AbsResourceInstance) -> Option<(&'s Obj
     Some((instance.current.as_deref()?, provider))
 }
 
-/// What tells an object from others; nothing for one without attributes.
+/// Identity that tells an object from others; `None` for one without attributes.
 fn attributes(object: &ObjectSrc) -> Option<&str> {
     match &object.attributes {
         Attributes::Json(raw) => Some(raw.as_str()).filter(|text| !matches!(*text, "{}" | "null")),

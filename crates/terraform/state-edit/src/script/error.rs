@@ -100,7 +100,7 @@ pub enum ScriptFault {
     /// No object there records the dependency.
     #[error("{address} records no dependency on {dependency}; look at the `dependencies` of its objects")]
     NoDependency {
-        /// What was looked at.
+        /// Object that was looked at.
         address: String,
         /// What it does not depend on.
         dependency: ConfigResource,
@@ -108,7 +108,7 @@ pub enum ScriptFault {
     /// No object there has a recorded identity.
     #[error("{address} records no identity; look at the `identity` of its objects")]
     NoIdentity {
-        /// What was looked at.
+        /// Object that was looked at.
         address: String,
     },
     /// A move was refused.

@@ -292,9 +292,9 @@ impl<'t> Union<'t> {
 /// Decides about what both sides may have.
 struct Fates<'b, 't, K> {
     base: Option<&'b HashMap<K, &'t [u8]>>,
-    /// Nothing else is wrong with the sides.
+    /// The sides have no other damage.
     is_whole: bool,
-    /// What differs is judged later.
+    /// Differences are judged later.
     keep_both: bool,
 }
 

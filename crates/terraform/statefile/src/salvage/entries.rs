@@ -22,7 +22,7 @@ pub(super) struct Entries {
 #[derive(Debug)]
 struct Item {
     range: Range<usize>,
-    /// What can be left out, and what is a part of something that can be.
+    /// Entries that can be left out, and parts of them.
     kind: ItemKind,
     /// The item that this is in.
     parent: Option<usize>,

@@ -55,7 +55,7 @@ impl S3Backend {
     ///
     /// # Errors
     ///
-    /// Those of [`LockScheme::unlock`].
+    /// Errors of [`LockScheme::unlock`].
     pub async fn force_unlock(&self, workspace: &WorkspaceName, id: &LockId) -> Result<()> {
         let store = self.open(workspace)?;
         LookLock::new(self.schemes(&store, workspace)?).unlock(id).await

@@ -15,7 +15,7 @@ use crate::store::Stored;
 /// How many are kept, and how long, is the place's business. What is listed may be gone when it is read.
 #[async_trait]
 pub trait History: fmt::Debug + Send + Sync + 'static {
-    /// What is kept, the newest first. What the place knows to be damaged or missing is in its position, as
+    /// Snapshots, the newest first. What the place knows to be damaged or missing is in its position, as
     /// [`unreadable`](HistoryEntry::unreadable).
     ///
     /// # Errors

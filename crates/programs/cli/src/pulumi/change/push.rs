@@ -54,7 +54,7 @@ pub(crate) fn push(args: &PushArgs, state: &PulumiState, found: StateLocation) -
     })
 }
 
-/// What an import accepts.
+/// Findings that an import accepts.
 pub(super) fn options(force: &Force) -> ImportOptions {
     match force.is_whole() {
         true => ImportOptions::default().force(),

@@ -64,7 +64,7 @@ pub(super) fn run(
     run_keeping(found, args, Names { operation, keep, yes: true }, None, soundness, work)
 }
 
-/// The same with another place for the state before. If what is stored cannot be read, `instead` is changed in its place.
+/// Runs it with another place for the state before. If the stored state cannot be read, `instead` is changed in its place.
 pub(super) fn run_keeping(
     found: StateLocation,
     args: &ChangeArgs,

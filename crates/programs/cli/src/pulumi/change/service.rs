@@ -32,7 +32,7 @@ use crate::session::state_error::StateError;
 struct Plan {
     text: Vec<u8>,
     file: DeploymentFile,
-    /// What messages call it.
+    /// Its name in messages.
     name: String,
     force: Force,
     done: Done,

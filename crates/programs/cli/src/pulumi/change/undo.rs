@@ -15,7 +15,7 @@ use crate::report::error::{Failure, Kind, Result};
 use crate::session::back::{Backup, joint};
 use crate::session::backup::{CopySuffix, backup_of_undo};
 
-/// What the lock is for.
+/// Purpose of the lock.
 pub(super) const OPERATION: &str = "state-undo";
 
 /// Brings the deployment of a backup back. The configuration of a checkpoint stays as it is.
@@ -106,7 +106,7 @@ pub(super) fn check_stack(
     Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it nevertheless"))
 }
 
-/// What an undo did, or would do.
+/// Effect of an undo, done or planned.
 pub(super) fn done(source: &str) -> Done {
     let change =
         Change::new("undo", "", format!("Went back to {source}"), format!("Would go back to {source}"));

@@ -110,7 +110,7 @@ fn has(plan: &Upgrade, name: &str) -> bool {
     plan.stacks().iter().any(|stack| stack.reference.stack().as_str() == name)
 }
 
-/// What the upgrade would do with a stack: what it would leave where it is stays in the preview too.
+/// Plans the upgrade of a stack: a stack that the upgrade would leave stays in the preview too.
 async fn planned(plan: &Upgrade, stack: &LegacyStack) -> Line {
     let name = stack.reference.clone();
     match &stack.project {

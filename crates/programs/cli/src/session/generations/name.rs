@@ -67,7 +67,7 @@ pub(super) fn name(number: u64, time: Timestamp, what: &Pending, after: &str) ->
     format!("{number:06}_{}_{operation}_{}_{after}{ENDING}", show_time(time), restored.unwrap_or_default())
 }
 
-/// What the name of a backup says whose write has not succeeded yet.
+/// Content of the name of a backup whose write has not succeeded yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pending {
     pub(super) process: u32,

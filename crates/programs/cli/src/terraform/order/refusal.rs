@@ -11,7 +11,7 @@ use crate::report::order::no_order;
 /// More lines of a script than these are no command line any more.
 const MOST: usize = 8;
 
-/// What an edit of recorded dependencies costs.
+/// Warning of what an edit of recorded dependencies costs.
 const TRUE_DEPENDENCY: &str = "`rm-dependency` removes a dependency that the objects may really have: until an apply records \
     it again, one may be destroyed while the other still needs it, and the provider may refuse or leave it half deleted";
 

@@ -48,7 +48,7 @@ struct PlanFacts {
 }
 
 impl PlanFacts {
-    /// Whether the operation destroys an object of which nothing says whether its successor was to come first.
+    /// Returns `true` if the operation destroys an object and nothing says whether its successor was to come first.
     fn is_unknown(&self, key: &NodeKey) -> bool {
         key.part() == Some(Part::Destroy)
             && key.addr().is_some_and(|addr| self.planned.unknown_flags.contains(addr))
@@ -215,7 +215,7 @@ impl Subject {
         self.needs_state(unknown.map(ToString::to_string).collect())
     }
 
-    /// Whether everything that stands against an order is in doubt.
+    /// Returns `true` if everything that stands against an order is in doubt.
     fn is_in_doubt(&self, errors: &BuildErrors) -> bool {
         let is_doubtful =
             |error: &BuildError| matches!(error, BuildError::Cycle(report) if self.doubts(report));

@@ -132,7 +132,7 @@ impl Upgrade {
     ///
     /// # Errors
     ///
-    /// Those of a move, above all `Exists` for a name that another stack has.
+    /// Errors of a move, above all `Exists` for a name that another stack has.
     pub async fn planned(&self, stack: &LegacyStack) -> Result<Option<StackRef>> {
         let Ok(Some(project)) = &stack.project else { return Ok(None) };
         let to = StackRef::new(project.clone(), stack.reference.stack().clone());
