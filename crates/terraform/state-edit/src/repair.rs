@@ -110,7 +110,7 @@ pub fn repair(text: &[u8], answers: &[(usize, usize)], lineage: &str) -> Result<
     let mended = without_bad_serial(text);
     let serial = mended.as_ref().map(|(_, serial)| *serial);
     let text = mended.as_ref().map_or(text, |(text, _)| text);
-    let mut text = Cow::Borrowed(&text[..]);
+    let mut text = Cow::Borrowed(text);
     // The keys of deposed objects in old formats are their numbers, so others may have one key when some are gone.
     for _ in 0..MOST_CYCLES {
         let gone: Vec<_> = duplicates(&text).iter().flat_map(|found| plan.duplicate(found)).collect();

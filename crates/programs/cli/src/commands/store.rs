@@ -27,7 +27,7 @@ pub(super) fn run(command: &StoreCommand) -> Result {
 fn check(args: &StoreCheckArgs) -> Result {
     let (opened, mark) = ServerStore::open_damaged(&args.server)?;
     let store = open(&opened)?;
-    let mark = mark.map(|problem| StoreProblem::of_mark(problem));
+    let mark = mark.map(StoreProblem::of_mark);
     let total = match args.json {
         true => check_as_json(args, &opened, &store, mark)?,
         false => check_as_text(args, &store, mark)?,
