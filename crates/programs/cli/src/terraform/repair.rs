@@ -26,7 +26,7 @@ pub(crate) fn run(args: &RepairArgs, state: &TerraformState) -> Result {
         return Err(Failure::new(Kind::Usage, message));
     }
     let text = state.text()?;
-    let lineage = OsIds.uuid().map_err(|error| Failure::new(Kind::NoState, chain(&error)))?;
+    let lineage = OsIds.uuid().map_err(|error| Failure::new(Kind::Unreachable, chain(&error)))?;
     let plan = repair(&text, &args.answers, &lineage).map_err(|error| explain(&error, state, &text))?;
     ask(&plan);
     if !args.change.dry_run && (args.yes || args.output.is_some()) {

@@ -12,13 +12,14 @@ use groundstate_pulumi_service::StackPath;
 use http::header::LOCATION;
 use http::{HeaderValue, StatusCode};
 
-/// First parts of paths that have other meanings.
+/// First parts of paths that have other meanings, also in other cases: a client of them that is mistaken is not led to a page.
 const TAKEN: [&str; 6] = ["api", "assets", "healthz", "metrics", "readyz", "tf"];
 
 /// The place on the page of an address of the CLI; none for any other path.
 fn place(path: &str) -> Option<String> {
     let mut parts = path.strip_prefix('/')?.split('/');
-    let owner = parts.next().filter(|owner| !TAKEN.contains(owner))?;
+    let is_taken = |owner: &&str| TAKEN.iter().any(|taken| taken.eq_ignore_ascii_case(owner));
+    let owner = parts.next().filter(|owner| !is_taken(owner))?;
     let Some(project) = parts.next() else {
         // Browsers ask for files such as `favicon.ico` there.
         let owner =
@@ -85,6 +86,7 @@ mod tests {
             "/acme/../dev",
             "//evil.example/a",
             "/tf/shop/network",
+            "/TF/shop/network",
             "/api/v1/nothing",
             "/assets/a/b",
         ] {

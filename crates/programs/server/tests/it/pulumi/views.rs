@@ -53,7 +53,7 @@ async fn entries_are_read_from_any_position_and_have_no_values() {
 async fn resources_come_in_pages_of_a_tree_and_outputs_without_secrets() {
     let service = Service::new();
     let mut stack = root();
-    stack["outputs"] = json!({"url": "x", "key": {SIGNATURE: SECRET, "plaintext": "hunter2"}, "n": 12_345_678_901_234_567_890_u64});
+    stack["outputs"] = json!({"url": "x", "key": {SIGNATURE: SECRET, "plaintext": "\"hunter2\""}, "n": 12_345_678_901_234_567_890_u64});
     let mut odd =
         json!({"urn": urn("odd"), "type": "t", "custom": false, "protect": true, "initErrors": ["a", "b"]});
     odd["inputs"] = json!({"key": "hunter2"});
