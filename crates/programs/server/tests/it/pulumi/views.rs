@@ -3,9 +3,11 @@
 use groundstate_server::auth::Role;
 use serde_json::{Value, json};
 
-use super::calls::{ROOT, STACK, Service, ask, deployment, entry, error, root, stash, urn};
+use super::calls::{PROJECT, ROOT, STACK, Service, ask, deployment, entry, error, root, stash, urn};
 
 const SECRET: &str = "1b47061264138c4ac30d75fd1eb44270";
+const SALT: &str = "v1:fozI5u6B030=:v1:F+6ZduKKd8G0/V7L:PGMFeIzwobWRKmEAzUdaQHqC5mMRIQ==";
+const CIPHERTEXT: &str = "v1:F+6ZduKKd8G0/V7L:PGMFeIzwobWRKmEAzUdaQHqC5mMRIQ==";
 const SIGNATURE: &str = "4dabf18193072939515e22adb298388d";
 
 async fn view(service: &Service, tail: &str) -> Value {
@@ -53,12 +55,14 @@ async fn entries_are_read_from_any_position_and_have_no_values() {
 async fn resources_come_in_pages_of_a_tree_and_outputs_without_secrets() {
     let service = Service::new();
     let mut stack = root();
-    stack["outputs"] = json!({"url": "x", "key": {SIGNATURE: SECRET, "plaintext": "\"hunter2\""}, "n": 12_345_678_901_234_567_890_u64});
+    stack["outputs"] = json!({"url": "x", "key": {SIGNATURE: SECRET, "ciphertext": CIPHERTEXT}, "n": 12_345_678_901_234_567_890_u64});
     let mut odd =
         json!({"urn": urn("odd"), "type": "t", "custom": false, "protect": true, "initErrors": ["a", "b"]});
     odd["inputs"] = json!({"key": "hunter2"});
     let pending = json!([{"type": "creating", "resource": stash("z")}]);
-    service.create_with(json!([stash("b"), stack, stash("a"), odd]), pending).await;
+    let mut state = deployment(&json!([stash("b"), stack, stash("a"), odd]), &pending);
+    state["deployment"]["secrets_providers"] = json!({"type": "passphrase", "state": {"salt": SALT}});
+    service.post(PROJECT, &json!({"stackName": "dev", "state": state})).await.is(200);
     let page = view(&service, "resources?limit=3").await;
     assert_eq!((&page["version"], &page["count"], &page["found"]), (&json!(0), &json!(4), &json!(4)));
     let of = |page: &Value| -> Vec<Value> {
@@ -75,7 +79,7 @@ async fn resources_come_in_pages_of_a_tree_and_outputs_without_secrets() {
     let found = view(&service, "resources?search=STASH%3A%3AA").await;
     assert_eq!((&found["found"], of(&found)), (&json!(1), vec![json!([urn("a"), 1])]));
     let outputs = service.get(&format!("{STACK}/outputs")).await.is(200);
-    assert!(!outputs.text().contains("hunter2") && outputs.text().contains("12345678901234567890"));
+    assert!(!outputs.text().contains(CIPHERTEXT) && outputs.text().contains("12345678901234567890"));
     assert_eq!(outputs.json()["outputs"][0], json!({"name": "key", "value": {SIGNATURE: SECRET}}));
     // Of the versions before, too.
     service.post(&format!("{STACK}/import"), &deployment(&json!([root()]), &json!([]))).await.is(200);
