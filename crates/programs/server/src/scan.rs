@@ -199,6 +199,17 @@ pub(crate) async fn scan<T: Send + 'static>(
     }
 }
 
+/// Runs work on a thread that answers no requests, where large values are dropped too.
+///
+/// # Errors
+///
+/// Returns a defect if the work panics.
+pub(crate) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Problem> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| defect())
+}
+
 /// The problem of a thread that ended without an answer.
 pub(crate) fn defect() -> Problem {
     Problem::new(ProblemType::Internal, "the state could not be analysed; the log of the server says why")

@@ -77,11 +77,10 @@ impl FoundService {
         self.stack.get_or_try_init(|| self.resolve()).await
     }
 
-    /// Makes every lock of this stack keep other clients out, if the service can do that. Returns `false` if it cannot.
-    pub(crate) async fn lock_out_others(&self) -> ServiceResult<bool> {
-        let can = self.service.can_lock_stacks().await?;
-        self.excludes.store(can, Ordering::Release);
-        Ok(can)
+    /// Makes every lock of this stack keep other clients out, if the service can do that.
+    pub(crate) async fn lock_out_others(&self) -> ServiceResult<()> {
+        self.excludes.store(self.service.can_lock_stacks().await?, Ordering::Release);
+        Ok(())
     }
 
     /// Returns `true` if a lock keeps other clients out.

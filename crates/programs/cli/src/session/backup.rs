@@ -56,7 +56,7 @@ pub(crate) fn backup_of_undo(
         Restored::Backup(number) => number.to_string(),
         Restored::Other(id) => id,
     });
-    Ok(Keep { to, restored, ..keep(found, operation) })
+    Ok(Keep { to, restored, ..logged(found, operation) })
 }
 
 /// Keeps a backup of a state that is overwritten by the output of a command.
@@ -71,15 +71,11 @@ pub(crate) fn backup_of_migration(found: &StateLocation) -> Keep {
 
 fn generation(found: &StateLocation, operation: &str) -> Keep {
     let to = KeepIn::Generation(Generations::of(found).begin(operation, None));
-    Keep { to, ..keep(found, operation) }
+    Keep { to, ..logged(found, operation) }
 }
 
-/// Names an operation for the log that keeps no backup of its own.
+/// Describes an operation for the log, without a backup.
 pub(crate) fn logged(found: &StateLocation, operation: &str) -> Keep {
-    keep(found, operation)
-}
-
-fn keep(found: &StateLocation, operation: &str) -> Keep {
     let argument = match found.remote() {
         Some(remote) => remote.argument.clone(),
         None => found.argument().display().to_string(),

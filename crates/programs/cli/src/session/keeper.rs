@@ -189,7 +189,7 @@ impl Keeper {
                 .warning(&format!("backup {number} stays in {path}, and nothing needs it: {error}"));
         }
         let keep = self.lock_keep();
-        Entry { restored: None, ..Entry::new("put-back", &keep.place, &keep.argument) }.record();
+        Entry::new("put-back", &keep.place, &keep.argument).record();
     }
 
     /// A write has failed, or its answer is lost.

@@ -171,7 +171,7 @@ impl Site {
         self.tokens.last().unwrap()
     }
 
-    /// Sends a request of a Pulumi client with every role.
+    /// Sends a request of a Pulumi client that may do everything.
     fn admin(&self, method: &'static str, path: &str, body: &str) -> Value {
         self.done(&Heavy::new(&format!("token {}", self.token()), method, path, &Body::plain(body)))
     }

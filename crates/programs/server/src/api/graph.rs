@@ -16,7 +16,7 @@ use super::extract::{Query, StateAccess, StateParams};
 use super::load::{Opened, load};
 use crate::auth::Role;
 use crate::problem::{Problem, ProblemDocument, ProblemType};
-use crate::scan::defect;
+use crate::scan::aside;
 use crate::terraform::Refusal;
 
 /// Which version is drawn.
@@ -46,7 +46,7 @@ pub(super) async fn graph(state: StateAccess, Query(query): Query<Drawn>) -> Res
     let version = opened.version(&access, query.version).await?;
     let file = load(&access, &opened.document, &version).await?;
     // The model is large, and so takes long to drop too.
-    let needs = tokio::task::spawn_blocking(move || needs(&file.state)).await.map_err(|_| defect())?;
+    let needs = aside(move || needs(&file.state)).await?;
     let (most, count) = (access.app.limits().drawn_resources, needs.len());
     if count > most {
         let detail =

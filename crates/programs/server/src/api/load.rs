@@ -6,7 +6,7 @@ use groundstate_versioned::{Document, Head, Version};
 
 use crate::caller::Access;
 use crate::problem::{Problem, ProblemType};
-use crate::scan::defect;
+use crate::scan::aside;
 use crate::terraform::Refusal;
 
 /// A document with its head.
@@ -59,12 +59,12 @@ pub(super) async fn load(access: &Access, document: &Document, version: &Version
     let bytes = collect(access, document, version).await?;
     let permit = access.app.analysis().await?;
     let number = version.number;
-    let decoded = tokio::task::spawn_blocking(move || {
+    let decoded = aside(move || {
         let decoded = decode(&bytes, &DecodeOptions::default());
         drop(permit);
         decoded
     });
-    decoded.await.map_err(|_| defect())?.map_err(|error| unreadable(number, &error).into())
+    decoded.await?.map_err(|error| unreadable(number, &error).into())
 }
 
 /// A content in memory, with room for the model that is made of it; both are the request's until it is answered.
@@ -83,11 +83,11 @@ pub(super) async fn collect(
     let account = access.caller.account();
     account.take_first(version.size.saturating_mul(1 + PER_BYTE)).await.map_err(Problem::from)?;
     let bytes = document.open(version).await?.collect(access.app.limits().analysed_bytes).await?;
-    let counting = tokio::task::spawn_blocking(move || {
+    let counting = aside(move || {
         let is_mark = |byte: &&u8| matches!(byte, b',' | b':' | b'[' | b'{');
         (bytes.iter().filter(is_mark).count() as u64, bytes)
     });
-    let (marks, bytes) = counting.await.map_err(|_| defect())?;
+    let (marks, bytes) = counting.await?;
     account.take(marks.saturating_mul(PER_MARK)).map_err(Problem::from)?;
     Ok(bytes)
 }

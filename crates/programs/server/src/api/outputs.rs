@@ -12,7 +12,7 @@ use super::load::{Opened, load};
 use crate::auth::Role;
 use crate::caller::Access;
 use crate::problem::{Problem, ProblemDocument, ProblemType};
-use crate::scan::{Input, Kept, defect, scan};
+use crate::scan::{Input, Kept, aside, defect, scan};
 use crate::terraform::Refusal;
 
 /// Whether secrets are shown.
@@ -76,10 +76,9 @@ pub(super) async fn outputs(
     let (version, found) = read(&access, None).await?;
     record(&access, query, &found, version.number).await?;
     // Outputs may be large, and then take long to write and to drop.
-    let items = tokio::task::spawn_blocking(move || {
-        found.iter().map(|(name, output)| OutputItem::new(name, output, query)).collect()
-    });
-    let outputs = items.await.map_err(|_| defect())?;
+    let outputs =
+        aside(move || found.iter().map(|(name, output)| OutputItem::new(name, output, query)).collect());
+    let outputs = outputs.await?;
     Ok(Json(OutputList { version: version.number, outputs }))
 }
 
@@ -106,10 +105,8 @@ pub(super) async fn output(
         return Err(Problem::new(ProblemType::NotFound, detail).into());
     }
     record(&access, query, &found, version.number).await?;
-    let item = tokio::task::spawn_blocking(move || {
-        found.first().map(|(name, output)| OutputItem::new(name, output, query))
-    });
-    Ok(Json(item.await.ok().flatten().ok_or_else(defect)?))
+    let item = aside(move || found.first().map(|(name, output)| OutputItem::new(name, output, query)));
+    Ok(Json(item.await?.ok_or_else(defect)?))
 }
 
 /// Records that secrets are shown, before they are.

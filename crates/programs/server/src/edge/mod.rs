@@ -8,6 +8,7 @@ mod body;
 mod client;
 mod connection;
 mod control;
+mod directory;
 mod guarded;
 mod health;
 mod limits;

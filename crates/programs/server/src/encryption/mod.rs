@@ -12,7 +12,7 @@ use groundstate_pulumi_service::{BoxError, ServiceKey};
 use serde::Deserialize;
 use thiserror::Error;
 
-use self::keyring::{StoredKeyring, create, shown};
+use self::keyring::{DataKey, StoredKeyring, create, shown};
 use self::store::Encrypted;
 use crate::app::DOCUMENTS;
 use crate::config::Config;
@@ -124,13 +124,11 @@ impl StoreEncryption {
             keys = stored.unwrap(&*key).await?;
         }
         mark_encrypted(&*store).await.map_err(EncryptionError::Store)?;
-        let is_on = config.encryption != EncryptionMode::Off;
-        let mut notes = Vec::new();
-        if !is_on {
-            notes.push("the store is encrypted, and new versions are stored readable, since `store_encryption` is `off`".to_owned());
+        let mut opened = Self::encrypted(config, store, key, keys);
+        if opened.key.is_none() {
+            opened.notes.push("the store is encrypted, and new versions are stored readable, since `store_encryption` is `off`".to_owned());
         }
-        let name = is_on.then(|| shown(&key.name()));
-        Ok(Self { store: Arc::new(Encrypted::new(store, Some(key), keys, is_on)), key: name, notes })
+        Ok(opened)
     }
 
     /// Opens the encryption of a store for a command that looks at it or mends it. Makes no keys.
@@ -146,13 +144,7 @@ impl StoreEncryption {
         let Some(stored) = Self::stored(&store).await? else { return Ok(Self::readable(store, None)) };
         let key = known(&stored, secrets_key(config, context)?)?;
         let keys = stored.unwrap(&*key).await?;
-        let is_on = config.encryption != EncryptionMode::Off;
-        let name = is_on.then(|| shown(&key.name()));
-        Ok(Self {
-            store: Arc::new(Encrypted::new(store, Some(key), keys, is_on)),
-            key: name,
-            notes: Vec::new(),
-        })
+        Ok(Self::encrypted(config, store, key, keys))
     }
 
     /// The keyring of a store; an error if the store had one.
@@ -182,6 +174,19 @@ impl StoreEncryption {
                 Ok(page.blobs.is_empty() && page.next.is_none())
             }
         }
+    }
+
+    /// A store that has a keyring, whose new blobs are encrypted unless the configuration says `off`.
+    fn encrypted(
+        config: &Config,
+        store: Arc<dyn BlobStore>,
+        key: Arc<dyn ServiceKey>,
+        keys: Vec<DataKey>,
+    ) -> Self {
+        let is_on = config.encryption != EncryptionMode::Off;
+        let name = is_on.then(|| shown(&key.name()));
+        let store = Arc::new(Encrypted::new(store, Some(key), keys, is_on));
+        Self { store, key: name, notes: Vec::new() }
     }
 
     /// A store that is stored readable. What another node encrypts meanwhile is read.
